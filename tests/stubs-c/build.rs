@@ -9,6 +9,7 @@ fn main() {
         "talking.idl",
         "again.idl",
         "witness.idl",
+        "throwing.idl",
         "posting.idl",
         "lending.idl",
     ] {

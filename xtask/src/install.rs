@@ -20,8 +20,9 @@ pub const SONAME: &str = concat!(
     env!("CARGO_PKG_VERSION_MINOR")
 );
 
-/// What a program that links libnearcall.a needs besides: `rustc --print native-static-libs`.
-const SYSTEM_LIBRARIES: &[&str] = &["gcc_s", "util", "rt", "pthread", "m", "dl", "c"];
+/// What a program that links libnearcall.a needs besides: `rustc --print native-static-libs`, but
+/// for what unwinds. Compilers bring that themselves, the one that fits: `gcc_s` is shared alone.
+const SYSTEM_LIBRARIES: &[&str] = &["util", "rt", "pthread", "m", "dl", "c"];
 
 const PKG_CONFIG: &str = include_str!("install/nearcall.pc");
 const CMAKE: &str = include_str!("install/nearcall-config.cmake");

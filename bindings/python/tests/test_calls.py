@@ -104,6 +104,14 @@ def test_a_server_in_python_shows_its_traceback(
     assert "RuntimeError: asked to" in process.end()
 
 
+def test_a_deadline_of_no_time_posts_nothing(rust: typing.Any) -> None:
+    late = rust.with_deadline(0)
+    for call in (late.null, late.posting.null):
+        with pytest.raises(nearcall.NotExecuted) as raised:
+            call()
+        assert raised.value.ran is nearcall.Ran.NO
+
+
 def test_a_deadline_aborts(rust: typing.Any) -> None:
     hasty = rust.with_deadline(0.05)
     hasty.null()

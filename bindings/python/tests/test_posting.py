@@ -281,6 +281,19 @@ def test_call_all_collects_everything_before_it_raises(client: typing.Any, shape
     assert outcomes[0] == 2 and isinstance(outcomes[1], TypeError) and outcomes[2] == 4
 
 
+def test_call_all_refuses_at_the_first_item_what_does_not_post(client: typing.Any) -> None:
+    made = []
+
+    def call(value: int) -> int:
+        made.append(value)
+        return typing.cast(int, client.add(value, 1))
+
+    for return_exceptions in (False, True):
+        with pytest.raises(TypeError, match=r"returns int .* use those of client\.posting"):
+            nearcall.call_all([1, 2, 3], call, return_exceptions=return_exceptions)
+    assert made == [1, 1]
+
+
 def test_threads_that_call_all_do_not_wait_for_each_other(rust: typing.Any) -> None:
     posting = rust.posting
 

@@ -384,6 +384,10 @@ nearcall_importer nearcall_current_importer(const nearcall_current *call);
  * a user may do decides by both. */
 bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giver);
 
+/* For procedures: this one cannot go on, and its interface has no exception for that. Its client is
+ * told NEARCALL_PANICKED, standard error `why`; what it returns after that goes nowhere. */
+NEARCALL_RARE void nearcall_panic(nearcall_environment *environment, const char *why);
+
 /* A call between nearcall_post_<operation> and nearcall_collect_<operation>, `call` of its record.
  * Of one that is not posted, or is collected, these do nothing; they never wait. */
 /* To collect it will not wait. */
@@ -418,6 +422,10 @@ nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
                                 const nearcall_interface *interface, nearcall_enter enter,
                                 void *server, const nearcall_export_options *options,
                                 nearcall_environment *environment);
+/* Of a server whose record has null for that function; null, always. */
+NEARCALL_RARE nearcall_clerk *nearcall_refuse_server(const nearcall_interface *interface,
+                                                     const char *function,
+                                                     nearcall_environment *environment);
 
 /* These return false after an error, which the environment then tells. */
 bool nearcall_call(const nearcall_client *client, uint32_t procedure,
@@ -464,6 +472,8 @@ bool nearcall_arguments_descriptors(nearcall_served *call, nearcall_descriptor *
 /* False, always. */
 NEARCALL_RARE bool nearcall_refuse_arguments(nearcall_served *call, nearcall_malformed malformed);
 NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
+/* Of a procedure that raised what its interface does not declare, or panicked. */
+NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call, uint32_t outcome);
 NEARCALL_RARE bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
 void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
 void nearcall_lend_room(nearcall_served *call, uint32_t variable_at, uint32_t limit);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <initializer_list>
@@ -119,6 +120,10 @@ struct export_options {
 
 namespace detail {
 
+inline std::uint64_t deadline_ns(std::chrono::nanoseconds deadline) {
+    return deadline.count() > 0 ? static_cast<std::uint64_t>(deadline.count()) : 0;
+}
+
 inline std::size_t set_policy(const nearcall_clerk *clerk, const std::string &path) {
     nearcall_environment env;
     const std::int64_t revoked = nearcall_clerk_set_policy(clerk, path.c_str(), &env);
@@ -126,6 +131,31 @@ inline std::size_t set_policy(const nearcall_clerk *clerk, const std::string &pa
         throw call_error(env);
     }
     return static_cast<std::size_t>(revoked);
+}
+
+} // namespace detail
+
+namespace detail {
+
+/* In the handler of what `procedure` has thrown and its interface does not declare; if it had
+ * returned, that came of its results. */
+inline void threw(nearcall_environment *env, const char *procedure, bool has_returned) {
+    char why[sizeof env->message];
+    const auto say = [&](const char *what) {
+        const char *did = has_returned ? "returned what cannot be sent" : "threw";
+        std::snprintf(why, sizeof why, "%s %s: %s", procedure, did, what);
+    };
+    try {
+        throw;
+    } catch (const std::exception &thrown) {
+        say(thrown.what());
+    } catch (...) {
+        say("no std::exception");
+    }
+    nearcall_panic(env, why);
+    if (has_returned) {
+        env->outcome = NEARCALL_RESULTS_REFUSED;
+    }
 }
 
 } // namespace detail

@@ -4,9 +4,9 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use nearcall_idl::diagnostic::{Diagnostic, Severity, render};
+use nearcall_idl::diagnostic::{Diagnostic, Rule, Severity, render};
 use nearcall_idl::front::dialect::Dialect;
-use nearcall_idl::front::{self, options::Options};
+use nearcall_idl::front::{self, Compilation, options::Options, rules};
 use nearcall_idl::model::Model;
 use nearcall_idl::source::SourceMap;
 
@@ -25,6 +25,10 @@ pub struct Reading {
     /// has attributes in brackets, proto3 if it ends in `.proto`, and OMG IDL if not
     #[arg(long)]
     midl: bool,
+    /// Do not tell what is noted by this code, N0290 say; several go by commas, or by several of
+    /// these. Mistakes are always told
+    #[arg(long, value_name = "NOTE", value_delimiter = ',', value_parser = note)]
+    allow: Vec<&'static Rule>,
 }
 
 /// One file, read.
@@ -40,9 +44,13 @@ pub struct Read {
 impl Reading {
     /// Runs the front end.
     pub fn read(&self, path: &Path) -> Read {
+        self.read_by(path, &self.options())
+    }
+
+    fn read_by(&self, path: &Path, options: &Options) -> Read {
         let mut sources = SourceMap::default();
-        let (model, findings) = self.read_into(path, &mut sources);
-        Read { model, findings, sources }
+        let Compilation { model, diagnostics } = front::compile(path, options, &mut sources);
+        Read { model, findings: diagnostics, sources }
     }
 
     /// The same, for who reads several files and shows places of all of them.
@@ -51,20 +59,25 @@ impl Reading {
         path: &Path,
         sources: &mut SourceMap,
     ) -> (Option<Model>, Vec<Diagnostic>) {
-        let options = Options {
-            include_directories: self.include.clone(),
-            defines: self.define.clone(),
-            dialect: self.midl.then_some(Dialect::Midl),
-        };
-        let compilation = front::compile(path, &options, sources);
+        let compilation = front::compile(path, &self.options(), sources);
         (compilation.model, compilation.diagnostics)
     }
 
-    /// Runs the front end, shows what it finds, and goes on only without a mistake.
+    /// Runs the front end, shows what it finds but for what only other compilers mind, and goes on
+    /// only without a mistake.
     pub fn read_good(&self, path: &Path) -> Result<Model, Failure> {
-        let read = self.read(path);
+        let read = self.read_by(path, &self.options().for_stubs());
         read.show();
         read.model.ok_or(Failure::Shown)
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            include_directories: self.include.clone(),
+            defines: self.define.clone(),
+            dialect: self.midl.then_some(Dialect::Midl),
+            allowed: self.allow.clone(),
+        }
     }
 }
 
@@ -101,6 +114,10 @@ pub fn print(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+fn note(code: &str) -> Result<&'static Rule, String> {
+    rules::note(code).ok_or_else(|| String::from("there is no such note"))
 }
 
 fn definition(text: &str) -> Result<(String, String), String> {

@@ -63,6 +63,21 @@ fn a_bad_file_does_not_hide_the_next() {
 }
 
 #[test]
+fn a_note_that_is_allowed_is_not_told() {
+    let text = "enum Color { red }; struct S { Color color; };";
+    let (code, _, errors) = check(&["a.idl"], &[("a.idl", text)]);
+    assert!(code == 0 && errors.contains("note[N0207]"), "{errors}");
+    for allow in ["--allow=N0207", "--allow=N0290,N0207"] {
+        let (code, _, errors) = check(&[allow, "a.idl"], &[("a.idl", text)]);
+        assert_eq!((code, errors.as_str()), (0, "1 file, 0 operations, 0 errors, 0 notes\n"));
+    }
+    for allow in ["--allow=E0203", "--allow=N0000"] {
+        let (code, _, errors) = check(&[allow, "a.idl"], &[("a.idl", text)]);
+        assert!(code == 2 && errors.contains("there is no such note"), "{errors}");
+    }
+}
+
+#[test]
 fn a_note_is_no_mistake() {
     let text = "enum Kind { ONE }; struct Entry { Kind kind; };";
     let (code, _, errors) = check(&["a.idl"], &[("a.idl", text)]);

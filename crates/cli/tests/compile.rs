@@ -42,6 +42,24 @@ fn rust_goes_to_standard_output_or_where_it_is_told_to() {
 }
 
 #[test]
+fn what_only_other_compilers_mind_is_not_noted_and_what_else_is_may_be_allowed() {
+    let directory = directory();
+    let text = "enum Color { red }; @mutable struct Pen { Color color; };
+                interface Pens { void draw(in Pen pen); };";
+    fs::write(directory.path().join("pens.idl"), text).unwrap();
+    let (code, _, errors) = run(&directory, &["check", "pens.idl"]);
+    assert!(code == 0 && errors.contains("N0207") && errors.contains("N0290"), "{errors}");
+    for command in ["compile", "plan"] {
+        let (code, _, errors) = run(&directory, &[command, "pens.idl"]);
+        assert!(code == 0 && errors.contains("note[N0290]"), "{errors}");
+        assert!(!errors.contains("N0207"), "{errors}");
+        let (code, output, errors) = run(&directory, &[command, "--allow=N0290", "pens.idl"]);
+        assert_eq!((code, errors.as_str()), (0, ""));
+        assert!(output.contains("Pens"), "{output}");
+    }
+}
+
+#[test]
 fn another_language_is_written_when_it_is_named() {
     let directory = directory();
     let (code, output, errors) = run(&directory, &["compile", "-l", "python", "good.idl"]);

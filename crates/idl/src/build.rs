@@ -23,6 +23,7 @@ use crate::diagnostic::render;
 use crate::front;
 use crate::front::dialect::Dialect;
 use crate::front::options::Options;
+use crate::front::rules;
 use crate::source::SourceMap;
 
 /// Compiles one interface file with no option. See [`Builder::compile`].
@@ -72,6 +73,18 @@ impl Builder {
         self
     }
 
+    /// Does not tell what is noted by this code, such as `N0290`. What only other compilers mind
+    /// is not told anyway: `nearcall check` tells.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such note.
+    pub fn allow(mut self, note: &str) -> Builder {
+        let rule = rules::note(note);
+        self.options.allowed.push(rule.unwrap_or_else(|| panic!("there is no note {note}")));
+        self
+    }
+
     /// Writes here and not to `$OUT_DIR`.
     pub fn out_directory(mut self, directory: impl Into<PathBuf>) -> Builder {
         self.out_directory = Some(directory.into());
@@ -92,7 +105,8 @@ impl Builder {
 
     fn try_compile(&self, path: &Path) -> Result<(), Failed> {
         let mut sources = SourceMap::default();
-        let compilation = front::compile(path, &self.options, &mut sources);
+        let options = self.options.clone().for_stubs();
+        let compilation = front::compile(path, &options, &mut sources);
         // A file that could not be read is watched too: it may appear.
         let others = sources.paths().into_iter().filter(|read| *read != path);
         let read = std::iter::once(path).chain(others);
@@ -182,6 +196,12 @@ mod tests {
         assert_eq!(fs::read_to_string(&output).unwrap(), told);
         assert!(told.contains("pub trait AdderServer"), "{told}");
         fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no note E0200")]
+    fn a_mistake_is_not_allowed() {
+        let _ = Builder::new().allow("N0290").allow("E0200");
     }
 
     #[test]

@@ -31,7 +31,7 @@ use std::path::Path;
 use self::dialect::Dialect;
 use self::options::Options;
 use self::preprocessor::files::{Disk, Files};
-use crate::diagnostic::{self, Diagnostic};
+use crate::diagnostic::{self, Diagnostic, Severity};
 use crate::model::Model;
 use crate::source::SourceMap;
 
@@ -73,5 +73,9 @@ pub fn compile_from(
     };
     let (model, mut diagnostics) = resolve::resolve(parsed);
     diagnostic::settle(&mut diagnostics);
+    let is_told = |finding: &Diagnostic| {
+        finding.rule.severity() == Severity::Error || !options.allowed.contains(&finding.rule)
+    };
+    diagnostics.retain(is_told);
     Compilation { model, diagnostics }
 }

@@ -193,6 +193,16 @@ pub fn root_type<'m>(
     }
 }
 
+/// Whether the value of a root may be absent: a member of an exception may.
+pub fn is_optional(model: &Model, exception: Option<DeclarationId>, root: Root) -> bool {
+    match (root, exception) {
+        (Root::Member(index), Some(id)) => {
+            members(model, id).get(index as usize).is_some_and(|member| member.is_optional)
+        }
+        _ => false,
+    }
+}
+
 impl Operation {
     /// What descriptor a root is, if it is one.
     pub fn descriptor(&self, root: Root) -> Option<DescriptorKind> {

@@ -1,11 +1,14 @@
 //! One deadline bounds a whole call, and the server sees what is left of it (DESIGN 8).
 
+use std::future::Future;
 use std::path::Path;
+use std::pin::pin;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use nearcall::{Binding, CallError, Domain, NotExecuted, WhenExhausted};
+use nearcall::{Binding, CallError, Domain, NotExecuted, Ran, WhenExhausted};
 use nearcall_threads::JoinError;
 use testkit::contract::{self, KeeperProcess, import_options};
 use testkit::signal;
@@ -121,6 +124,33 @@ fn a_nested_call_has_what_its_own_call_has_left() {
     let begin = Instant::now();
     let left_ns = scene.client.with_deadline(deadline).time_left_of("next", 100).unwrap();
     check_left(left_ns, deadline - Duration::from_millis(100), begin.elapsed());
+}
+
+/// How a call ended that was not even posted.
+#[track_caller]
+fn check_late<T: std::fmt::Debug>(outcome: Result<T, CallError>) {
+    let error = outcome.unwrap_err();
+    let is_late =
+        matches!(error, CallError::NotExecuted { reason: NotExecuted::DeadlinePassed, .. });
+    assert!(is_late && error.ran() == Ran::No, "{error}");
+}
+
+#[test]
+fn a_deadline_of_no_time_posts_nothing() {
+    let scene = scene();
+    let late = scene.client.with_deadline(Duration::ZERO);
+    check_late(late.time_left());
+    check_late(late.posting().time_left());
+    let calls = late.awaiting();
+    let awaited = pin!(calls.time_left());
+    match awaited.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(outcome) => check_late(outcome),
+        Poll::Pending => panic!("it waits"),
+    }
+    assert_eq!(scene.client.binding().captured_count(), 0);
+    // A deadline of its own is another thing.
+    let begin = Instant::now();
+    check_left(late.with_deadline(SECOND).time_left().unwrap(), SECOND, begin.elapsed());
 }
 
 #[test]

@@ -217,7 +217,7 @@ void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_
     nearcall_begin(&nc_env);
     nc_server->null(nc_server->self, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -240,7 +240,7 @@ void nearcall_entry_Adder_add(const nearcall_server_Adder *nc_server, nearcall_s
     b = (int32_t)nearcall_get_u32(nc_fixed, 4);
     nc_returned = nc_server->add(nc_server->self, a, b, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);

@@ -49,7 +49,8 @@ NEARCALL_INLINE Adder *nearcall_rebind_Adder(const Adder *client,
     nearcall_begin(env);
     return (struct Adder *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Adder *nearcall_with_deadline_Adder(const Adder *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -81,8 +82,9 @@ typedef struct nearcall_server_Adder {
 
 void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Adder_add(const nearcall_server_Adder *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_Adder(const nearcall_domain *domain,
     const char *name, const nearcall_server_Adder *server,
     const nearcall_export_options *options, nearcall_environment *env);

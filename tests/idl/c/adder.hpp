@@ -83,6 +83,15 @@ class Adder {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Adder with_deadline(const Adder &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::Adder(::nearcall_with_deadline_Adder(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Adder(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -169,23 +178,28 @@ class AdderClerk {
     }
   private:
     static void run_null(void *nc_self, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             static_cast<AdderServer *>(nc_self)->null();
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Adder::null", nc_has_returned);
         }
     }
     static int32_t run_add(void *nc_self, int32_t a, int32_t b, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
-            nc_give(static_cast<AdderServer *>(nc_self)->add(static_cast<int32_t>(a), static_cast<int32_t>(b)), nc_returned.value);
+            const auto nc_value = static_cast<AdderServer *>(nc_self)->add(static_cast<int32_t>(a), static_cast<int32_t>(b));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Adder::add", nc_has_returned);
         }
         return nc_returned.moved();
     }

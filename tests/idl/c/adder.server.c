@@ -20,6 +20,12 @@ nearcall_clerk *nearcall_export_with_Adder(const nearcall_domain *domain,
     const char *name, const nearcall_server_Adder *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->null == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Adder, "null", env);
+    }
+    if (server->add == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Adder, "add", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Adder, nearcall_loop_Adder,
                            (void *)server, options, env);

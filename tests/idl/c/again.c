@@ -345,7 +345,7 @@ void nearcall_entry_Again_ask(const nearcall_server_Again *nc_server, nearcall_s
     key = (int32_t)nearcall_get_u32(nc_fixed, 0);
     nc_returned = nc_server->ask(nc_server->self, key, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -374,7 +374,7 @@ void nearcall_entry_Again_look(const nearcall_server_Again *nc_server, nearcall_
     name = nearcall_taken(&nc_takes[0]);
     nc_returned = nc_server->look(nc_server->self, name, &is_old, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned._length);
@@ -399,7 +399,7 @@ void nearcall_entry_Again_once(const nearcall_server_Again *nc_server, nearcall_
     key = (int32_t)nearcall_get_u32(nc_fixed, 0);
     nc_returned = nc_server->once(nc_server->self, key, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);

@@ -65,7 +65,8 @@ NEARCALL_INLINE Again *nearcall_rebind_Again(const Again *client,
     nearcall_begin(env);
     return (struct Again *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Again *nearcall_with_deadline_Again(const Again *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -103,8 +104,9 @@ typedef struct nearcall_server_Again {
 void nearcall_entry_Again_ask(const nearcall_server_Again *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Again_look(const nearcall_server_Again *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Again_once(const nearcall_server_Again *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_Again(const nearcall_domain *domain,
     const char *name, const nearcall_server_Again *server,
     const nearcall_export_options *options, nearcall_environment *env);

@@ -114,6 +114,15 @@ class Again {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Again with_deadline(const Again &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::Again(::nearcall_with_deadline_Again(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Again(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -226,25 +235,31 @@ class AgainClerk {
     static int32_t run_ask(void *nc_self, int32_t key, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
-            nc_give(static_cast<AgainServer *>(nc_self)->ask(static_cast<int32_t>(key)), nc_returned.value);
+            const auto nc_value = static_cast<AgainServer *>(nc_self)->ask(static_cast<int32_t>(key));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Again::ask", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static nearcall_sequence_octet run_look(void *nc_self, const char *name, bool *is_old, nearcall_environment *nc_env) {
         auto nc_free_returned = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
         ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::std::string> nc_given_name;
             nc_take(name, *nc_given_name);
             bool nc_given_is_old{};
-            nc_give(static_cast<AgainServer *>(nc_self)->look(*nc_given_name, nc_given_is_old), nc_returned.value);
+            const auto nc_value = static_cast<AgainServer *>(nc_self)->look(*nc_given_name, nc_given_is_old);
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
             {
                 auto nc_free_new = [](bool &) {};
                 ::nearcall::detail::held<bool, decltype(nc_free_new)> nc_new(nc_free_new);
@@ -252,19 +267,22 @@ class AgainClerk {
                 *is_old = nc_new.moved();
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Again::look", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static int32_t run_once(void *nc_self, int32_t key, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
-            nc_give(static_cast<AgainServer *>(nc_self)->once(static_cast<int32_t>(key)), nc_returned.value);
+            const auto nc_value = static_cast<AgainServer *>(nc_self)->once(static_cast<int32_t>(key));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Again::once", nc_has_returned);
         }
         return nc_returned.moved();
     }

@@ -21,6 +21,15 @@ nearcall_clerk *nearcall_export_with_Again(const nearcall_domain *domain,
     const char *name, const nearcall_server_Again *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->ask == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Again, "ask", env);
+    }
+    if (server->look == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Again, "look", env);
+    }
+    if (server->once == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Again, "once", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Again, nearcall_loop_Again,
                            (void *)server, options, env);

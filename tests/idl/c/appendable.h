@@ -236,7 +236,8 @@ NEARCALL_INLINE growing_Shelf *nearcall_rebind_growing_Shelf(const growing_Shelf
     nearcall_begin(env);
     return (struct growing_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE growing_Shelf *nearcall_with_deadline_growing_Shelf(const growing_Shelf *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -274,8 +275,9 @@ typedef struct nearcall_server_growing_Shelf {
 void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_growing_Shelf_count(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_growing_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_server_growing_Shelf *server,
     const nearcall_export_options *options, nearcall_environment *env);

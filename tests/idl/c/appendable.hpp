@@ -358,6 +358,15 @@ class Shelf {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Shelf with_deadline(const Shelf &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::growing::Shelf(::nearcall_with_deadline_growing_Shelf(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Shelf(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -477,18 +486,22 @@ class ShelfClerk {
     static ::growing_Item run_echo(void *nc_self, const ::growing_Item *given, nearcall_environment *nc_env) {
         auto nc_free_returned = [](::growing_Item &value) { nearcall_free_growing_Item(&value); };
         ::nearcall::detail::held<::growing_Item, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::nearcall::idl::growing::Item> nc_given_given;
             nc_take(*given, *nc_given_given);
-            nc_give(static_cast<ShelfServer *>(nc_self)->echo(*nc_given_given), nc_returned.value);
+            const auto nc_value = static_cast<ShelfServer *>(nc_self)->echo(*nc_given_given);
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "growing::Shelf::echo", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static void run_swap(void *nc_self, nearcall_sequence_growing_Item *all, const ::growing_Holder *held, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
@@ -497,6 +510,7 @@ class ShelfClerk {
             ::nearcall::idl::growing::Holder nc_given_held{};
             nc_take(*held, nc_given_held);
             static_cast<ShelfServer *>(nc_self)->swap(nc_given_all, nc_given_held);
+            nc_has_returned = true;
             {
                 auto nc_free_new = [](nearcall_sequence_growing_Item &value) { nearcall_free_sequence_growing_Item(&value); };
                 ::nearcall::detail::held<nearcall_sequence_growing_Item, decltype(nc_free_new)> nc_new(nc_free_new);
@@ -512,21 +526,24 @@ class ShelfClerk {
                 ::nearcall_raise_growing_Broken(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_growing_Broken(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "growing::Shelf::swap", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "growing::Shelf::swap", nc_has_returned);
         }
     }
     static int32_t run_count(void *nc_self, int32_t least, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
-            nc_give(static_cast<ShelfServer *>(nc_self)->count(static_cast<int32_t>(least)), nc_returned.value);
+            const auto nc_value = static_cast<ShelfServer *>(nc_self)->count(static_cast<int32_t>(least));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "growing::Shelf::count", nc_has_returned);
         }
         return nc_returned.moved();
     }

@@ -21,6 +21,15 @@ nearcall_clerk *nearcall_export_with_growing_Shelf(const nearcall_domain *domain
     const char *name, const nearcall_server_growing_Shelf *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->echo == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_growing_Shelf, "echo", env);
+    }
+    if (server->swap == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_growing_Shelf, "swap", env);
+    }
+    if (server->count == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_growing_Shelf, "count", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_growing_Shelf, nearcall_loop_growing_Shelf,
                            (void *)server, options, env);

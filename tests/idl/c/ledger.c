@@ -624,7 +624,7 @@ void nearcall_entry_Ledger_rows(const nearcall_server_Ledger *nc_server, nearcal
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     if (!nearcall_open_source(nc_call, &nearcall_source_Ledger_rows, &nc_made,
@@ -669,7 +669,7 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     if (nc_returned._length > 31u) {
@@ -707,7 +707,7 @@ void nearcall_entry_Ledger_load(const nearcall_server_Ledger *nc_server, nearcal
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     if (!nearcall_open_intake(nc_call, &nearcall_intake_Ledger_load, &nc_made,
@@ -763,7 +763,7 @@ void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nea
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -794,7 +794,7 @@ void nearcall_entry_Ledger_end_load(const nearcall_server_Ledger *nc_server, nea
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -813,7 +813,7 @@ void nearcall_entry_Ledger_follow(const nearcall_server_Ledger *nc_server, nearc
     nearcall_begin(&nc_env);
     nc_returned = nc_server->follow(nc_server->self, &lock, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_sent[0] = (nearcall_descriptor){"returned", NEARCALL_DESCRIPTOR_SOCKET, nc_returned};

@@ -120,7 +120,8 @@ NEARCALL_INLINE Ledger *nearcall_rebind_Ledger(const Ledger *client,
     nearcall_begin(env);
     return (struct Ledger *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Ledger *nearcall_with_deadline_Ledger(const Ledger *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -189,8 +190,9 @@ void nearcall_entry_Ledger_load(const nearcall_server_Ledger *nc_server, nearcal
 void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Ledger_end_load(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Ledger_follow(const nearcall_server_Ledger *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_Ledger(const nearcall_domain *domain,
     const char *name, const nearcall_server_Ledger *server,
     const nearcall_export_options *options, nearcall_environment *env);

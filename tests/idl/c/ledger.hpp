@@ -190,6 +190,15 @@ class Ledger {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Ledger with_deadline(const Ledger &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::Ledger(::nearcall_with_deadline_Ledger(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Ledger(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -305,10 +314,12 @@ class LedgerClerk {
     static bool next_rows(void *nc_self, ::Row *nc_item, nearcall_environment *nc_env) {
         auto nc_free_new = [](::Row &value) { nearcall_free_Row(&value); };
         ::nearcall::detail::held<::Row, decltype(nc_free_new)> nc_new(nc_free_new);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             ::nearcall::idl::Row nc_made{};
             if (static_cast<::nearcall::items<::nearcall::idl::Row> *>(nc_self)->next(nc_made)) {
+                nc_has_returned = true;
                 nc_give(nc_made, nc_new.value);
                 *nc_item = nc_new.moved();
                 return true;
@@ -321,22 +332,24 @@ class LedgerClerk {
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "Ledger::rows", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Ledger::rows", nc_has_returned);
         }
         return false;
     }
     static nearcall_items_Ledger_rows run_rows(void *nc_self, const char *table, int log, nearcall_environment *nc_env) {
         nearcall_items_Ledger_rows nc_returned{};
         ::nearcall::descriptor nc_given_log(log);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::std::string> nc_given_table;
             nc_take(table, *nc_given_table);
             auto nc_made = static_cast<LedgerServer *>(nc_self)->rows(*nc_given_table, ::std::move(nc_given_log));
+            nc_has_returned = true;
             if (!nc_made) {
                 throw ::std::invalid_argument("no feed was returned");
             }
@@ -351,10 +364,10 @@ class LedgerClerk {
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "Ledger::rows", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Ledger::rows", nc_has_returned);
         }
         return nc_returned;
     }
@@ -376,18 +389,21 @@ class LedgerClerk {
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "Ledger::load", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Ledger::load", false);
         }
     }
     static uint32_t end_load(void *nc_self, nearcall_environment *nc_env) {
         auto nc_free_returned = [](uint32_t &) {};
         ::nearcall::detail::held<uint32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
-            nc_give(static_cast<::nearcall::taker<::nearcall::idl::Row, uint32_t> *>(nc_self)->end(), nc_returned.value);
+            const auto nc_value = static_cast<::nearcall::taker<::nearcall::idl::Row, uint32_t> *>(nc_self)->end();
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (const ::nearcall::idl::Refused &thrown) {
             ::Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
@@ -396,19 +412,21 @@ class LedgerClerk {
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "Ledger::load", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Ledger::load", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static nearcall_taker_Ledger_load run_load(void *nc_self, nearcall_environment *nc_env) {
         nearcall_taker_Ledger_load nc_returned{};
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             auto nc_made = static_cast<LedgerServer *>(nc_self)->load();
+            nc_has_returned = true;
             if (!nc_made) {
                 throw ::std::invalid_argument("no feed was returned");
             }
@@ -424,23 +442,25 @@ class LedgerClerk {
                 ::nearcall_raise_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Refused(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "Ledger::load", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Ledger::load", nc_has_returned);
         }
         return nc_returned;
     }
     static int run_follow(void *nc_self, int *lock, nearcall_environment *nc_env) {
         int nc_returned = -1;
         ::nearcall::descriptor nc_given_lock;
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             nc_returned = static_cast<LedgerServer *>(nc_self)->follow(nc_given_lock).release();
+            nc_has_returned = true;
             *lock = nc_given_lock.release();
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Ledger::follow", nc_has_returned);
         }
         return nc_returned;
     }

@@ -24,6 +24,15 @@ nearcall_clerk *nearcall_export_with_Ledger(const nearcall_domain *domain,
     const char *name, const nearcall_server_Ledger *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->rows == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Ledger, "rows", env);
+    }
+    if (server->load == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Ledger, "load", env);
+    }
+    if (server->follow == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Ledger, "follow", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Ledger, nearcall_loop_Ledger,
                            (void *)server, options, env);

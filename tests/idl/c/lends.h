@@ -77,7 +77,8 @@ NEARCALL_INLINE lends_Reader *nearcall_rebind_lends_Reader(const lends_Reader *c
     nearcall_begin(env);
     return (struct lends_Reader *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE lends_Reader *nearcall_with_deadline_lends_Reader(const lends_Reader *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -119,8 +120,9 @@ typedef struct nearcall_server_lends_Reader {
 void nearcall_entry_lends_Reader_both(const nearcall_server_lends_Reader *nc_server, nearcall_served *nc_call);
 void nearcall_entry_lends_Reader_changed(const nearcall_server_lends_Reader *nc_server, nearcall_served *nc_call);
 void nearcall_entry_lends_Reader_told(const nearcall_server_lends_Reader *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
     const char *name, const nearcall_server_lends_Reader *server,
     const nearcall_export_options *options, nearcall_environment *env);
@@ -168,7 +170,8 @@ NEARCALL_INLINE lends_Plain *nearcall_rebind_lends_Plain(const lends_Plain *clie
     nearcall_begin(env);
     return (struct lends_Plain *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE lends_Plain *nearcall_with_deadline_lends_Plain(const lends_Plain *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -192,8 +195,9 @@ typedef struct nearcall_server_lends_Plain {
 } nearcall_server_lends_Plain;
 
 void nearcall_entry_lends_Plain_looked_at(const nearcall_server_lends_Plain *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_lends_Plain(const nearcall_domain *domain,
     const char *name, const nearcall_server_lends_Plain *server,
     const nearcall_export_options *options, nearcall_environment *env);

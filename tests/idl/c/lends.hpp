@@ -101,6 +101,15 @@ class Reader {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Reader with_deadline(const Reader &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::lends::Reader(::nearcall_with_deadline_lends_Reader(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Reader(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -219,6 +228,7 @@ class ReaderClerk {
     static int32_t run_both(void *nc_self, const char *name, const nearcall_opaque *first, const ::lends_Octets *looked_at, const nearcall_opaque *second, nearcall_environment *nc_env) {
         auto nc_free_returned = [](int32_t &) {};
         ::nearcall::detail::held<int32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
@@ -226,29 +236,35 @@ class ReaderClerk {
             nc_take(name, *nc_given_name);
             ::nearcall::detail::kept<::nearcall::idl::lends::Octets> nc_given_looked_at;
             nc_take(*looked_at, *nc_given_looked_at);
-            nc_give(static_cast<ReaderServer *>(nc_self)->both(*nc_given_name, ::nearcall::opaque(first), *nc_given_looked_at, ::nearcall::opaque(second)), nc_returned.value);
+            const auto nc_value = static_cast<ReaderServer *>(nc_self)->both(*nc_given_name, ::nearcall::opaque(first), *nc_given_looked_at, ::nearcall::opaque(second));
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "lends::Reader::both", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static void run_changed(void *nc_self, const nearcall_opaque *data, nearcall_served *data_out, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::room nc_given_data(data_out);
             static_cast<ReaderServer *>(nc_self)->changed(::nearcall::opaque(data), nc_given_data);
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "lends::Reader::changed", nc_has_returned);
         }
     }
     static void run_told(void *nc_self, const nearcall_opaque *data, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             static_cast<ReaderServer *>(nc_self)->told(::nearcall::opaque(data));
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "lends::Reader::told", nc_has_returned);
         }
     }
     struct release {
@@ -313,6 +329,15 @@ class Plain {
             throw ::nearcall::call_error(env);
         }
         return rebound;
+    }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Plain with_deadline(const Plain &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::lends::Plain(::nearcall_with_deadline_lends_Plain(client.nc_own_.get(), deadline_ns));
     }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Plain(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
@@ -386,14 +411,16 @@ class PlainClerk {
     }
   private:
     static void run_looked_at(void *nc_self, const ::lends_Octets *data, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::nearcall::idl::lends::Octets> nc_given_data;
             nc_take(*data, *nc_given_data);
             static_cast<PlainServer *>(nc_self)->looked_at(*nc_given_data);
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "lends::Plain::looked_at", nc_has_returned);
         }
     }
     struct release {

@@ -21,6 +21,15 @@ nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
     const char *name, const nearcall_server_lends_Reader *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->both == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_lends_Reader, "both", env);
+    }
+    if (server->changed == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_lends_Reader, "changed", env);
+    }
+    if (server->told == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_lends_Reader, "told", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_lends_Reader, nearcall_loop_lends_Reader,
                            (void *)server, options, env);
@@ -42,6 +51,9 @@ nearcall_clerk *nearcall_export_with_lends_Plain(const nearcall_domain *domain,
     const char *name, const nearcall_server_lends_Plain *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->looked_at == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_lends_Plain, "looked_at", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_lends_Plain, nearcall_loop_lends_Plain,
                            (void *)server, options, env);

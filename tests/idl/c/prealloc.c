@@ -391,7 +391,7 @@ void nearcall_entry_Samples_read(const nearcall_server_Samples *nc_server, nearc
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -421,7 +421,7 @@ void nearcall_entry_Samples_image(const nearcall_server_Samples *nc_server, near
     nearcall_lend_room(nc_call, 48, 4096u);
     nc_server->image(nc_server->self, at, nc_call, &rest, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, nearcall_room_bytes(nc_call));

@@ -150,7 +150,8 @@ NEARCALL_INLINE Samples *nearcall_rebind_Samples(const Samples *client,
     nearcall_begin(env);
     return (struct Samples *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE Samples *nearcall_with_deadline_Samples(const Samples *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -183,8 +184,9 @@ typedef struct nearcall_server_Samples {
 
 void nearcall_entry_Samples_read(const nearcall_server_Samples *nc_server, nearcall_served *nc_call);
 void nearcall_entry_Samples_image(const nearcall_server_Samples *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_Samples(const nearcall_domain *domain,
     const char *name, const nearcall_server_Samples *server,
     const nearcall_export_options *options, nearcall_environment *env);

@@ -122,6 +122,15 @@ class Samples {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Samples with_deadline(const Samples &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::Samples(::nearcall_with_deadline_Samples(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Samples(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -226,12 +235,15 @@ class SamplesClerk {
     static uint32_t run_read(void *nc_self, uint32_t at, nearcall_sequence_double *values, char **name, nearcall_environment *nc_env) {
         auto nc_free_returned = [](uint32_t &) {};
         ::nearcall::detail::held<uint32_t, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::std::vector<double> nc_given_values{};
             ::std::string nc_given_name{};
-            nc_give(static_cast<SamplesServer *>(nc_self)->read(static_cast<uint32_t>(at), nc_given_values, nc_given_name), nc_returned.value);
+            const auto nc_value = static_cast<SamplesServer *>(nc_self)->read(static_cast<uint32_t>(at), nc_given_values, nc_given_name);
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
             {
                 auto nc_free_new = [](nearcall_sequence_double &value) { nearcall_free_sequence_double(&value); };
                 ::nearcall::detail::held<nearcall_sequence_double, decltype(nc_free_new)> nc_new(nc_free_new);
@@ -254,20 +266,22 @@ class SamplesClerk {
                 ::nearcall_raise_Samples_Gone(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_Samples_Gone(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "Samples::read", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Samples::read", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static void run_image(void *nc_self, uint32_t at, nearcall_served *bytes, nearcall_sequence_octet *rest, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::room nc_given_bytes(bytes);
             ::std::vector<uint8_t> nc_given_rest{};
             static_cast<SamplesServer *>(nc_self)->image(static_cast<uint32_t>(at), nc_given_bytes, nc_given_rest);
+            nc_has_returned = true;
             {
                 auto nc_free_new = [](nearcall_sequence_octet &value) { nearcall_free_sequence_octet(&value); };
                 ::nearcall::detail::held<nearcall_sequence_octet, decltype(nc_free_new)> nc_new(nc_free_new);
@@ -276,7 +290,7 @@ class SamplesClerk {
                 *rest = nc_new.moved();
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "Samples::image", nc_has_returned);
         }
     }
     struct release {

@@ -20,6 +20,12 @@ nearcall_clerk *nearcall_export_with_Samples(const nearcall_domain *domain,
     const char *name, const nearcall_server_Samples *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->read == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Samples, "read", env);
+    }
+    if (server->image == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Samples, "image", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Samples, nearcall_loop_Samples,
                            (void *)server, options, env);

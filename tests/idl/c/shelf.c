@@ -545,7 +545,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     if (nc_returned._length > 100u) {
@@ -590,7 +590,7 @@ void nearcall_entry_shelf_Shelf_read(const nearcall_server_shelf_Shelf *nc_serve
     nearcall_lend_room(nc_call, 48, 4096u);
     nc_server->read(nc_server->self, title, nc_call, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, nearcall_room_bytes(nc_call));
@@ -614,7 +614,7 @@ void nearcall_entry_shelf_Shelf_note(const nearcall_server_shelf_Shelf *nc_serve
     }
     nc_server->note(nc_server->self, stars, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};

@@ -182,7 +182,8 @@ NEARCALL_INLINE shelf_Shelf *nearcall_rebind_shelf_Shelf(const shelf_Shelf *clie
     nearcall_begin(env);
     return (struct shelf_Shelf *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE shelf_Shelf *nearcall_with_deadline_shelf_Shelf(const shelf_Shelf *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -216,8 +217,9 @@ typedef struct nearcall_server_shelf_Shelf {
 void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_shelf_Shelf_read(const nearcall_server_shelf_Shelf *nc_server, nearcall_served *nc_call);
 void nearcall_entry_shelf_Shelf_note(const nearcall_server_shelf_Shelf *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_shelf_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_server_shelf_Shelf *server,
     const nearcall_export_options *options, nearcall_environment *env);

@@ -217,6 +217,15 @@ class Shelf {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Shelf with_deadline(const Shelf &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::shelf::Shelf(::nearcall_with_deadline_shelf_Shelf(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Shelf(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -333,6 +342,7 @@ class ShelfClerk {
     static ::shelf_Books run_find(void *nc_self, const char *part, ::shelf_Mark *mark, const ::shelf_Prices *prices, nearcall_environment *nc_env) {
         auto nc_free_returned = [](::shelf_Books &value) { nearcall_free_sequence_shelf_Book(&value); };
         ::nearcall::detail::held<::shelf_Books, decltype(nc_free_returned)> nc_returned(nc_free_returned);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
@@ -342,7 +352,9 @@ class ShelfClerk {
             nc_take(*mark, nc_given_mark);
             ::nearcall::idl::shelf::Prices nc_given_prices{};
             nc_take(*prices, nc_given_prices);
-            nc_give(static_cast<ShelfServer *>(nc_self)->find(*nc_given_part, nc_given_mark, nc_given_prices), nc_returned.value);
+            const auto nc_value = static_cast<ShelfServer *>(nc_self)->find(*nc_given_part, nc_given_mark, nc_given_prices);
+            nc_has_returned = true;
+            nc_give(nc_value, nc_returned.value);
             {
                 auto nc_free_new = [](::shelf_Mark &) {};
                 ::nearcall::detail::held<::shelf_Mark, decltype(nc_free_new)> nc_new(nc_free_new);
@@ -357,14 +369,15 @@ class ShelfClerk {
                 ::nearcall_raise_shelf_Unknown(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_shelf_Unknown(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "shelf::Shelf::find", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "shelf::Shelf::find", nc_has_returned);
         }
         return nc_returned.moved();
     }
     static void run_read(void *nc_self, const char *title, nearcall_served *text, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
@@ -372,17 +385,20 @@ class ShelfClerk {
             nc_take(title, *nc_given_title);
             ::nearcall::room nc_given_text(text);
             static_cast<ShelfServer *>(nc_self)->read(*nc_given_title, nc_given_text);
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "shelf::Shelf::read", nc_has_returned);
         }
     }
     static void run_note(void *nc_self, uint8_t stars, nearcall_environment *nc_env) {
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             static_cast<ShelfServer *>(nc_self)->note(static_cast<uint8_t>(stars));
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "shelf::Shelf::note", nc_has_returned);
         }
     }
     struct release {

@@ -21,6 +21,15 @@ nearcall_clerk *nearcall_export_with_shelf_Shelf(const nearcall_domain *domain,
     const char *name, const nearcall_server_shelf_Shelf *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->find == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "find", env);
+    }
+    if (server->read == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "read", env);
+    }
+    if (server->note == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "note", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_shelf_Shelf, nearcall_loop_shelf_Shelf,
                            (void *)server, options, env);

@@ -831,7 +831,7 @@ void nearcall_entry_talks_Talks_talk(const nearcall_server_talks_Talks *nc_serve
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     if (!nearcall_open_exchange(nc_call, &nc_returned, &_sink)) {
@@ -863,7 +863,7 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_returned._buffer = (talks_Line *)nc_batch->items;
@@ -953,7 +953,7 @@ void nearcall_entry_talks_Talks_end_talk(const nearcall_server_talks_Talks *nc_s
         goto nc_done;
     }
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -974,7 +974,7 @@ void nearcall_entry_talks_Talks_pass(const nearcall_server_talks_Talks *nc_serve
     nearcall_make_exchange(nc_call, &nearcall_exchange_talks_Talks_pass, &nc_inlet, &nc_outlet);
     nc_server->pass(nc_server->self, (nearcall_inlet_talks_Talks_pass *)nc_inlet, (nearcall_outlet_talks_Talks_pass *)nc_outlet, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     if (!nearcall_open_exchange(nc_call, &nc_returned, &_sink)) {
@@ -998,7 +998,7 @@ static void nearcall_finish_next_talks_Talks_pass(nearcall_served *nc_call,
     const bool is_last = nc_is_last;
     nearcall_put nc_puts[1];
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_returned._buffer = (double *)nc_batch->items;
@@ -1073,7 +1073,7 @@ void nearcall_entry_talks_Talks_end_pass(const nearcall_server_talks_Talks *nc_s
         goto nc_done;
     }
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_result(nc_call, nearcall_over("exception", NEARCALL_BREACH_RANGE, nc_env.outcome, 0));
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};

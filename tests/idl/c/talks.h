@@ -173,7 +173,8 @@ NEARCALL_INLINE talks_Talks *nearcall_rebind_talks_Talks(const talks_Talks *clie
     nearcall_begin(env);
     return (struct talks_Talks *)nearcall_rebind((const nearcall_client *)client, env);
 }
-/* The same binding, whose calls wait at most so long; released by itself. */
+/* The same binding, whose calls wait at most so long; with 0 none is posted.
+ * Released by itself. */
 NEARCALL_INLINE talks_Talks *nearcall_with_deadline_talks_Talks(const talks_Talks *client,
     uint64_t deadline_ns) {
     const nearcall_client *plain = (const nearcall_client *)client;
@@ -268,8 +269,9 @@ void nearcall_entry_talks_Talks_pass(const nearcall_server_talks_Talks *nc_serve
 void nearcall_entry_talks_Talks_next_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
 void nearcall_entry_talks_Talks_put_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
 void nearcall_entry_talks_Talks_end_pass(const nearcall_server_talks_Talks *nc_server, nearcall_served *nc_call);
-/* Exports it under `name`; null after an error. `server` stays until the domain
- * is shut down. In the file of the server's loop. */
+/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is
+ * lacking. `server` stays until the domain is shut down. In the file of the
+ * server's loop. */
 nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
     const char *name, const nearcall_server_talks_Talks *server,
     const nearcall_export_options *options, nearcall_environment *env);

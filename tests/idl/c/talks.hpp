@@ -191,6 +191,15 @@ class Talks {
         }
         return rebound;
     }
+    /* The same binding, whose calls take at most so long, whatever they wait for. Past
+     * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted
+     * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any
+     * duration of std::chrono will do. */
+    friend Talks with_deadline(const Talks &client,
+        ::std::chrono::nanoseconds deadline) {
+        const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);
+        return ::nearcall::idl::talks::Talks(::nearcall_with_deadline_talks_Talks(client.nc_own_.get(), deadline_ns));
+    }
     /* Binds to what somebody else is bound to, whose introduction is used up. */
     Talks(const ::nearcall::domain &domain, ::nearcall::descriptor introduction) {
         nearcall_environment env;
@@ -321,10 +330,10 @@ class TalksClerk {
                     ::nearcall_raise_talks_Refused(nc_env, nc_raised);
                 } catch (...) {
                     ::nearcall_free_talks_Refused(&nc_raised);
-                    nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                    ::nearcall::detail::threw(nc_env, "talks::Talks::talk", true);
                 }
             } catch (...) {
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "talks::Talks::talk", false);
             }
             ::nearcall_release_outlet_talks_Talks_talk(static_cast<::nearcall_outlet_talks_Talks_talk *>(nc_own), nc_env);
         }
@@ -333,12 +342,14 @@ class TalksClerk {
         ::nearcall::inlet<::std::string> nc_in(nc_inlet, exchange_talk::next, exchange_talk::release_inlet);
         ::nearcall::outlet<::nearcall::idl::talks::Line> nc_out(nc_outlet, exchange_talk::put,
             exchange_talk::release_outlet, exchange_talk::raise);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             ::nearcall::detail::kept<::std::string> nc_given_room;
             nc_take(room, *nc_given_room);
             static_cast<TalksServer *>(nc_self)->talk(*nc_given_room, ::std::move(nc_in), ::std::move(nc_out));
+            nc_has_returned = true;
         } catch (const ::nearcall::idl::talks::Refused &thrown) {
             ::talks_Refused nc_raised;
             ::std::memset(&nc_raised, 0, sizeof nc_raised);
@@ -347,10 +358,10 @@ class TalksClerk {
                 ::nearcall_raise_talks_Refused(nc_env, nc_raised);
             } catch (...) {
                 ::nearcall_free_talks_Refused(&nc_raised);
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "talks::Talks::talk", true);
             }
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "talks::Talks::talk", nc_has_returned);
         }
     }
     struct exchange_pass {
@@ -392,7 +403,7 @@ class TalksClerk {
                 using ::nearcall::detail::nc_give;
                 ::std::rethrow_exception(nc_thrown);
             } catch (...) {
-                nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+                ::nearcall::detail::threw(nc_env, "talks::Talks::pass", false);
             }
             ::nearcall_release_outlet_talks_Talks_pass(static_cast<::nearcall_outlet_talks_Talks_pass *>(nc_own), nc_env);
         }
@@ -401,12 +412,14 @@ class TalksClerk {
         ::nearcall::inlet<uint8_t> nc_in(nc_inlet, exchange_pass::next, exchange_pass::release_inlet);
         ::nearcall::outlet<double> nc_out(nc_outlet, exchange_pass::put,
             exchange_pass::release_outlet, exchange_pass::raise);
+        bool nc_has_returned = false;
         try {
             using ::nearcall::detail::nc_give;
             using ::nearcall::detail::nc_take;
             static_cast<TalksServer *>(nc_self)->pass(::std::move(nc_in), ::std::move(nc_out));
+            nc_has_returned = true;
         } catch (...) {
-            nc_env->outcome = NEARCALL_RESULTS_REFUSED;
+            ::nearcall::detail::threw(nc_env, "talks::Talks::pass", nc_has_returned);
         }
     }
     struct release {

@@ -26,6 +26,12 @@ nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
     const char *name, const nearcall_server_talks_Talks *server,
     const nearcall_export_options *options, nearcall_environment *env) {
     nearcall_begin(env);
+    if (server->talk == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_talks_Talks, "talk", env);
+    }
+    if (server->pass == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_talks_Talks, "pass", env);
+    }
     /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_talks_Talks, nearcall_loop_talks_Talks,
                            (void *)server, options, env);

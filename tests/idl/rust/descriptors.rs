@@ -55,7 +55,7 @@ pub mod descriptors {
         pub fn binding(&self) -> &::nearcall::Binding {
             self.client.binding()
         }
-        /// The same, but every call waits at most this long.
+        /// The same, but every call waits at most this long; with 0 none is posted.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self { client: self.client.with_deadline(deadline) }
         }

@@ -42,7 +42,7 @@ impl FilesClient_ {
     pub fn binding(&self) -> &::nearcall::Binding {
         self.client.binding()
     }
-    /// The same, but every call waits at most this long.
+    /// The same, but every call waits at most this long; with 0 none is posted.
     pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
         Self { client: self.client.with_deadline(deadline) }
     }
@@ -407,7 +407,7 @@ impl GenericClient {
     pub fn binding(&self) -> &::nearcall::Binding {
         self.client.binding()
     }
-    /// The same, but every call waits at most this long.
+    /// The same, but every call waits at most this long; with 0 none is posted.
     pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
         Self { client: self.client.with_deadline(deadline) }
     }
@@ -745,7 +745,7 @@ pub mod r#async {
         pub fn binding(&self) -> &::nearcall::Binding {
             self.client.binding()
         }
-        /// The same, but every call waits at most this long.
+        /// The same, but every call waits at most this long; with 0 none is posted.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self { client: self.client.with_deadline(deadline) }
         }
@@ -1175,7 +1175,7 @@ pub mod nearcall {
         pub fn binding(&self) -> &::nearcall::Binding {
             self.client.binding()
         }
-        /// The same, but every call waits at most this long.
+        /// The same, but every call waits at most this long; with 0 none is posted.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self { client: self.client.with_deadline(deadline) }
         }

@@ -1243,7 +1243,7 @@ pub mod types {
         pub fn binding(&self) -> &::nearcall::Binding {
             self.client.binding()
         }
-        /// The same, but every call waits at most this long.
+        /// The same, but every call waits at most this long; with 0 none is posted.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self { client: self.client.with_deadline(deadline) }
         }
@@ -5261,7 +5261,7 @@ pub mod types {
         pub fn binding(&self) -> &::nearcall::Binding {
             self.client.binding()
         }
-        /// The same, but every call waits at most this long.
+        /// The same, but every call waits at most this long; with 0 none is posted.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self { client: self.client.with_deadline(deadline) }
         }
@@ -6358,7 +6358,7 @@ pub mod types {
         pub fn binding(&self) -> &::nearcall::Binding {
             self.client.binding()
         }
-        /// The same, but every call waits at most this long.
+        /// The same, but every call waits at most this long; with 0 none is posted.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self { client: self.client.with_deadline(deadline) }
         }
@@ -11541,7 +11541,7 @@ pub mod types {
         pub fn binding(&self) -> &::nearcall::Binding {
             self.client.binding()
         }
-        /// The same, but every call waits at most this long.
+        /// The same, but every call waits at most this long; with 0 none is posted.
         pub fn with_deadline(&self, deadline: ::core::time::Duration) -> Self {
             Self { client: self.client.with_deadline(deadline) }
         }

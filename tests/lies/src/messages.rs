@@ -379,7 +379,12 @@ impl Maker<'_> {
             (Root::Member(_), None) => (String::new(), no_annotations),
         };
         let value = told.values.of(place.root);
-        let mut known = Known { declared, annotations, value };
+        let optional = match (place.root, told.exception) {
+            (Root::Member(index), Some(id)) => Some(members(self.model, id)[index as usize]),
+            _ => None,
+        };
+        let optional = optional.filter(|member| member.is_optional);
+        let mut known = Known { declared, annotations, value, optional };
         for index in &place.path {
             let Type::Named(id) = self.model.resolved(known.declared) else {
                 panic!("{place:?} leads through what is no struct");
@@ -391,6 +396,7 @@ impl Maker<'_> {
                 declared: &member.declared,
                 annotations: &member.annotations,
                 value: &fields[*index as usize],
+                optional: None,
             };
         }
         (name, known)

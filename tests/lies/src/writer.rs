@@ -38,6 +38,8 @@ pub struct Known<'v> {
     pub declared: &'v Type,
     pub annotations: &'v [Annotation],
     pub value: &'v Value,
+    /// The member of an exception that it is, if it is one that may be absent.
+    pub optional: Option<&'v Member>,
 }
 
 /// Writes one message.
@@ -127,7 +129,10 @@ impl<'m> Writer<'m> {
                 return (text.len() as u32, text);
             }
             Form::Marshalled => {
-                self.value(known, &mut bytes);
+                match known.optional {
+                    Some(member) => self.member(member, known.value, &mut bytes),
+                    None => self.value(known, &mut bytes),
+                }
                 return (bytes.len() as u32, bytes);
             }
             Form::Octets | Form::Lent | Form::Elements { .. } => {}
@@ -150,7 +155,7 @@ impl<'m> Writer<'m> {
         let Value::Items { part, count } = value else { panic!("{value:?} are no items") };
         let mut first = Vec::new();
         for (item, index) in part.iter().cycle().take(*count as usize).zip(0u32..) {
-            let known = Known { declared: element, annotations: &[], value: item };
+            let known = Known { declared: element, annotations: &[], value: item, optional: None };
             self.inside("[]", |writer| writer.value(known, bytes));
             if index == 0 {
                 first.clone_from(bytes);
@@ -204,7 +209,7 @@ impl<'m> Writer<'m> {
     /// A value as it is marshalled, which for one word is as it lies in the fixed part.
     fn value(&mut self, known: Known<'_>, bytes: &mut Vec<u8>) {
         let model = self.model;
-        let Known { mut declared, mut annotations, value } = known;
+        let Known { mut declared, mut annotations, value, .. } = known;
         let mut ranges = Vec::new();
         loop {
             ranges.extend(range(model, annotations, declared));
@@ -256,7 +261,8 @@ impl<'m> Writer<'m> {
         let Value::Pairs(pairs) = value else { panic!("{value:?} is no map") };
         let (mut inner, mut first) = (Vec::new(), Vec::new());
         for (own, item) in pairs {
-            let known = |declared, value| Known { declared, annotations: &[], value };
+            let known =
+                |declared, value| Known { declared, annotations: &[], value, optional: None };
             self.inside("key", |writer| writer.value(known(key, own), &mut inner));
             self.inside("value", |writer| writer.value(known(held, item), &mut inner));
             if first.is_empty() {
@@ -310,7 +316,7 @@ impl<'m> Writer<'m> {
             }
         }
         let Member { declared, annotations, .. } = member;
-        self.value(Known { declared, annotations, value }, bytes);
+        self.value(Known { declared, annotations, value, optional: None }, bytes);
     }
 
     fn union(&mut self, union: &Union, value: &Value, bytes: &mut Vec<u8>) {

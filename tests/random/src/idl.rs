@@ -12,7 +12,7 @@ impl RandomInterface {
             self.definition(index, definition, &mut text);
         }
         for (index, members) in self.exceptions.iter().enumerate() {
-            let members = self.members(members.iter(), self.definitions.len());
+            let members = self.members(members, self.definitions.len());
             line(&mut text, format_args!("exception X{index} {{ {members} }};"));
         }
         line(&mut text, format_args!("interface Random {{"));
@@ -47,12 +47,7 @@ impl RandomInterface {
     fn definition(&self, index: usize, definition: &Definition, text: &mut String) {
         match definition {
             Definition::Struct(members) => {
-                let mut all = String::new();
-                for (number, (shape, is_optional)) in members.iter().enumerate() {
-                    let optional = if *is_optional { "@optional " } else { "" };
-                    let shape = self.idl_type(shape, index);
-                    let _ = write!(all, "{optional}{shape} m{number}; ");
-                }
+                let all = self.members(members, index);
                 let appendable = appendable(index);
                 line(text, format_args!("{appendable}struct D{index} {{ {all}}};"));
             }
@@ -113,10 +108,11 @@ impl RandomInterface {
         line(text, format_args!("}};"));
     }
 
-    fn members<'i>(&self, shapes: impl Iterator<Item = &'i Shape>, from: usize) -> String {
-        let members = shapes.enumerate();
-        let members =
-            members.map(|(number, shape)| format!("{} m{number}; ", self.idl_type(shape, from)));
+    fn members(&self, members: &[(Shape, bool)], from: usize) -> String {
+        let members = members.iter().enumerate().map(|(number, (shape, is_optional))| {
+            let optional = if *is_optional { "@optional " } else { "" };
+            format!("{optional}{} m{number}; ", self.idl_type(shape, from))
+        });
         members.collect()
     }
 

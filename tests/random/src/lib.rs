@@ -25,7 +25,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 #[derive(Clone, Debug)]
 pub struct RandomInterface {
     definitions: Vec<Definition>,
-    exceptions: Vec<Vec<Shape>>,
+    /// Members of each, and whether each is optional.
+    exceptions: Vec<Vec<(Shape, bool)>>,
     operations: Vec<Operation>,
     values_seed: u64,
     /// About how many scalars a value of each definition has.
@@ -146,7 +147,7 @@ const SCALARS: &[Scalar] = &[
 
 /// Any interface: some types, some exceptions, at least one operation.
 pub fn interfaces() -> impl Strategy<Value = RandomInterface> {
-    let exceptions = vec(vec(shapes(), 0..4), 1..4);
+    let exceptions = vec(vec(members(), 0..4), 1..4);
     let parts = (vec(definitions(), 0..12), exceptions, vec(operations(), 1..8), any::<u64>());
     parts.prop_map(|(definitions, exceptions, operations, values_seed)| {
         let weights = Vec::new();
@@ -184,9 +185,8 @@ pub fn octets(seed: u64, count: usize) -> Vec<u8> {
 }
 
 fn definitions() -> impl Strategy<Value = Definition> {
-    let member = (shapes(), proptest::bool::weighted(0.15));
     prop_oneof![
-        4 => vec(member, 0..6).prop_map(Definition::Struct),
+        4 => vec(members(), 0..6).prop_map(Definition::Struct),
         1 => vec(fixed_shapes(), 1..5).prop_map(|members| {
             Definition::Struct(members.into_iter().map(|member| (member, false)).collect())
         }),
@@ -206,6 +206,11 @@ fn definitions() -> impl Strategy<Value = Definition> {
                 Definition::Array { element, count }
             }),
     ]
+}
+
+/// Members, and whether each is optional.
+fn members() -> impl Strategy<Value = (Shape, bool)> {
+    (shapes(), proptest::bool::weighted(0.15))
 }
 
 fn fixed_shapes() -> impl Strategy<Value = Shape> {

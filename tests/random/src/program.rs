@@ -175,13 +175,10 @@ impl Writer<'_> {
         let which = self.values.below(raises.len() as u64 + 1) as usize;
         let interface = self.interface;
         if let Some(exception) = which.checked_sub(1).map(|which| raises[which]) {
-            let members = interface.exceptions[exception].iter().enumerate();
-            let members: Vec<String> = members
-                .map(|(number, shape)| format!("m{number}: {}", self.values.value(shape)))
-                .collect();
-            let members = match members.as_slice() {
-                [] => String::new(),
-                all => format!(" {{ {} }}", all.join(", ")),
+            let members = self.values.raised(&interface.exceptions[exception]);
+            let members = match members.as_str() {
+                "" => String::new(),
+                all => format!(" {{ {all} }}"),
             };
             return format!("Err(RandomOp{index}Exception::X{exception}(X{exception}{members}))");
         }

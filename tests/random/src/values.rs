@@ -96,22 +96,32 @@ impl<'i> Values<'i> {
         format!("random_interface::octets({}, {count})", self.rng.next_u64())
     }
 
+    /// Values of an exception's members, each behind its name.
+    pub fn raised(&mut self, members: &[(Shape, bool)]) -> String {
+        self.members(members, self.interface.definitions.len(), 0)
+    }
+
+    fn members(&mut self, members: &[(Shape, bool)], from: usize, depth: u32) -> String {
+        let mut all = Vec::new();
+        for (number, (shape, is_optional)) in members.iter().enumerate() {
+            let is_absent = *is_optional && self.below(2) == 0;
+            let value = self.at_depth(shape, from, depth);
+            all.push(match (is_absent, is_optional) {
+                (true, _) => format!("m{number}: None"),
+                (false, true) => format!("m{number}: Some({value})"),
+                (false, false) => format!("m{number}: {value}"),
+            });
+        }
+        all.join(", ")
+    }
+
     fn defined(&mut self, index: usize, depth: u32) -> String {
         let definition = &self.interface.definitions[index];
         match definition {
             Definition::Struct(members) if members.is_empty() => format!("D{index}"),
             Definition::Struct(members) => {
-                let mut all = Vec::new();
-                for (number, (shape, is_optional)) in members.iter().enumerate() {
-                    let is_absent = *is_optional && self.below(2) == 0;
-                    let value = self.at_depth(shape, index, depth + 1);
-                    all.push(match (is_absent, is_optional) {
-                        (true, _) => format!("m{number}: None"),
-                        (false, true) => format!("m{number}: Some({value})"),
-                        (false, false) => format!("m{number}: {value}"),
-                    });
-                }
-                format!("D{index} {{ {} }}", all.join(", "))
+                let all = self.members(members, index, depth + 1);
+                format!("D{index} {{ {all} }}")
             }
             Definition::Tree(shape) => {
                 let value = self.at_depth(shape, index, depth + 1);

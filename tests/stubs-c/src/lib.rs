@@ -31,6 +31,11 @@ pub mod witnessed {
     include!(concat!(env!("OUT_DIR"), "/witness.rs"));
 }
 
+/// What procedures do that no interface declares.
+pub mod thrown {
+    include!(concat!(env!("OUT_DIR"), "/throwing.rs"));
+}
+
 /// What is posted and collected later.
 pub mod posted {
     include!(concat!(env!("OUT_DIR"), "/posting.rs"));

@@ -52,6 +52,9 @@ def call_all(
     When all are collected, the first exception is raised, or each stands in the place of its
     result. ``post`` may be asked twice for the same item, after a post that found no A-stack. If
     this is left otherwise, by Ctrl-C or because ``items`` raises, what is under way is cancelled.
+
+    ``post`` is one of the functions of ``client.posting``, or calls one: ``TypeError`` at the first
+    item if it calls and does not post.
     """
     calls: _Calls[Item, Made] = _Calls(post)
     try:
@@ -94,6 +97,11 @@ class _Calls(typing.Generic[Item, Made]):
                 self.collect_all()
                 self.outcomes.append(error)
             else:
+                if not isinstance(pending, Pending):
+                    raise TypeError(
+                        f"call_all was given a function that returns {type(pending).__name__} "
+                        "and posts no call: use those of client.posting"
+                    )
                 self._under_way.append(pending)
             return
 

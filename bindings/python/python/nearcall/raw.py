@@ -100,7 +100,9 @@ class _Bound:
         return self._binding
 
     def with_deadline(self, seconds: float) -> typing.Self:
-        """The same, but every call waits at most so many seconds, and then is aborted."""
+        """The same, but every call waits at most so many seconds, and then is aborted. With 0 it is
+        not even posted, and raises ``NotExecuted``.
+        """
         return type(self)(self._binding.with_deadline(seconds))
 
 

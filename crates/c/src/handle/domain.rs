@@ -373,6 +373,31 @@ pub unsafe extern "C" fn nearcall_export(
     }
 }
 
+/// Says that a server has no function for an operation. Null, always.
+///
+/// # Safety
+///
+/// - H1 live: `environment`. H4 static: `interface`, and the name of the function.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_server(
+    interface: *const Interface,
+    function: *const c_char,
+    environment: *mut Environment,
+) -> *mut Clerk {
+    // SAFETY: H4.
+    let interface = unsafe { &*interface };
+    // SAFETY: H4.
+    let interface = unsafe { literal(interface.name) };
+    // SAFETY: H4.
+    let function = unsafe { literal(function) };
+    let reason = format!("the server of {interface} has no function for \"{function}\"");
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    environment.fail(Outcome::Usage, Ran::No, &reason);
+    std::ptr::null_mut()
+}
+
 /// Has a clerk's policy be what a file says; how many bindings that has revoked, or -1.
 ///
 /// # Safety

@@ -110,7 +110,7 @@ pub unsafe extern "C" fn nearcall_exchange_next(
     // SAFETY: H4.
     let ExchangeRecord { kind, given_bytes, .. } = *unsafe { &*described };
     let awaited = served.arguments.next_of_exchange::<Value, Raised>(kind, feed, number);
-    served.outcome = Some(awaited.and_then(|awaited| {
+    served.conclude(awaited.and_then(|awaited| {
         served.arguments.run_awaited(async move {
             let came = awaited.await;
             let finish: Finish = Box::new(move |arguments| {
@@ -165,7 +165,7 @@ pub unsafe extern "C" fn nearcall_exchange_put(
     };
     let items: Vec<Value> = (0..count).map(item).collect();
     let awaited = served.arguments.put_to_exchange::<Value>(kind, sink, number, items);
-    served.outcome = Some(awaited.and_then(|awaited| {
+    served.conclude(awaited.and_then(|awaited| {
         served.arguments.run_awaited(async move {
             let taken = awaited.await;
             let finish: Finish = Box::new(move |arguments| {
@@ -184,7 +184,7 @@ pub unsafe extern "C" fn nearcall_exchange_put(
 fn finished(arguments: Arguments<'_>, finish: impl FnOnce(&mut Served<'_>)) -> Replied {
     let mut served = Served::new(arguments);
     finish(&mut served);
-    served.outcome.expect("the entry stub replied or refused")
+    served.ended()
 }
 
 /// The client sends no more. False if there is no such exchange.

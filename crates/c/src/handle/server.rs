@@ -1,20 +1,20 @@
 //! What entry stubs in C call.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::BorrowedFd;
 
 use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
-use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut};
+use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, UsageError};
 
 use super::client::breach;
 use super::descriptors::{hand_over, kinds, put_results};
 use super::exchanges::ForeignEnds;
 use super::records::{
-    BreachRecord, DescriptorRecord, MalformedRecord, Message, OpaqueRecord, Take,
+    self, BreachRecord, DescriptorRecord, Environment, MalformedRecord, Message, OpaqueRecord, Take,
 };
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
-use super::{Outgoing, bytes, bytes_mut, literal};
+use super::{Outgoing, bytes, bytes_mut, literal, text};
 
 /// The dispatch of an interface in C.
 pub type Enter = unsafe extern "C" fn(*mut c_void, u32, *mut Served<'_>);
@@ -52,7 +52,8 @@ pub struct Served<'a> {
     room: Option<OpaqueOut<'a>>,
     /// Of an exchange that is about to be opened.
     pub(super) ends: Option<ForeignEnds>,
-    pub(super) outcome: Option<Outcome>,
+    outcome: Option<Outcome>,
+    has_panicked: bool,
     /// What the stub has for as long as the call.
     scratch: Scratch,
 }
@@ -67,8 +68,7 @@ impl Entries for ForeignEntries {
         // SAFETY: the dispatch is generated code; `new` promised the server, `served` outlives the
         // call.
         unsafe { (self.enter)(self.server, procedure as u32, &mut served) };
-        // As after a panic: the procedure may have run, and there are no results.
-        served.outcome.expect("the dispatch replied or refused")
+        served.ended()
     }
 
     fn is_awaited(&self) -> bool {
@@ -197,6 +197,38 @@ pub unsafe extern "C" fn nearcall_refuse_result(
     let refusal = Refusal::Results(breach(parameter, refused));
     // SAFETY: H1.
     unsafe { &mut *served }.refuse(refusal)
+}
+
+/// The procedure raised what its interface does not declare, or panicked. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `served`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome: u32) -> bool {
+    // SAFETY: H1.
+    let served = unsafe { &mut *served };
+    if outcome == records::Outcome::Panicked as u32 {
+        (served.room, served.has_panicked) = (None, true);
+        return false;
+    }
+    let value = u64::from(outcome);
+    served.refuse(Refusal::Results(UsageError::OutOfRange { parameter: "exception", value }))
+}
+
+/// A procedure cannot go on. Says so on standard error, as a panic in Rust does.
+///
+/// # Safety
+///
+/// - H1 live: `environment`. H3 text: `why`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
+    // SAFETY: H3.
+    eprintln!("nearcall: {}", unsafe { text(why) });
+    // SAFETY: H1.
+    unsafe { Environment::at(environment) }.outcome = records::Outcome::Panicked as u32;
 }
 
 /// There was no memory to marshal a result in, or to unmarshal an argument to. False, always.
@@ -384,7 +416,22 @@ pub unsafe extern "C" fn nearcall_opaque_write_at(
 
 impl<'a> Served<'a> {
     pub(super) fn new(arguments: Arguments<'a>) -> Served<'a> {
-        Served { arguments, room: None, ends: None, outcome: None, scratch: Scratch::default() }
+        let (room, ends, outcome) = (None, None, None);
+        Served { arguments, room, ends, outcome, has_panicked: false, scratch: Scratch::default() }
+    }
+
+    pub(super) fn conclude(&mut self, outcome: Outcome) {
+        self.outcome = Some(outcome);
+    }
+
+    /// What became of it, once its entry stub has returned.
+    pub(super) fn ended(self) -> Outcome {
+        if self.has_panicked {
+            // The hook that prints panics has nothing to add to what was said.
+            std::panic::resume_unwind(Box::new("panicked in C"));
+        }
+        // As after a panic: the procedure may have run, and there are no results.
+        self.outcome.expect("the entry stub replied or refused")
     }
 
     pub(super) fn refuse(&mut self, refusal: Refusal) -> bool {

@@ -20,6 +20,7 @@ mod free;
 pub(super) mod halves;
 pub(super) mod interface;
 pub(super) mod names;
+mod optional;
 mod prealloc;
 mod scalars;
 mod scratch;

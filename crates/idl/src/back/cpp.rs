@@ -9,6 +9,7 @@
 //! interface's name before its own. Decides only what is C++'s own: names, and which class of the
 //! standard library stands for what.
 
+mod caught;
 mod exchanges;
 mod feeds;
 mod interface;
@@ -22,7 +23,7 @@ use crate::back::{Output, Printed, Unsupported};
 use crate::model::{DeclarationId, Kind, Model, Type};
 
 /// Functions that stand beside clients, in the namespaces of their interfaces.
-const BESIDE_CLIENTS: &[&str] = &["introduce", "lend", "posting", "rebind"];
+const BESIDE_CLIENTS: &[&str] = &["introduce", "lend", "posting", "rebind", "with_deadline"];
 
 /// What every printer looks at.
 struct Cpp<'c, 'm> {

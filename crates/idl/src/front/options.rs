@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::dialect::Dialect;
+use super::rules::PORTABILITY;
+use crate::diagnostic::Rule;
 
 /// How to read interface files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,4 +16,14 @@ pub struct Options {
     pub defines: Vec<(String, String)>,
     /// What every file is written in; if nothing is said, each file tells by its ending and text.
     pub dialect: Option<Dialect>,
+    /// Rules whose notes are not told. A mistake always is.
+    pub allowed: Vec<&'static Rule>,
+}
+
+impl Options {
+    /// The same, without what is noted for other compilers' sake alone.
+    pub fn for_stubs(mut self) -> Options {
+        self.allowed.extend(PORTABILITY);
+        self
+    }
 }

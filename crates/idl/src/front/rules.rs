@@ -18,7 +18,7 @@ pub mod proto;
 pub mod semantics;
 pub mod syntax;
 
-use crate::diagnostic::Rule;
+use crate::diagnostic::{Rule, Severity};
 
 const AREAS: &[&[&Rule]] =
     &[lexical::ALL, preprocessing::ALL, syntax::ALL, semantics::ALL, midl::ALL, proto::ALL];
@@ -26,6 +26,20 @@ const AREAS: &[&[&Rule]] =
 /// Every rule that a finding may name, in the order of the numbers within each area.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {
     AREAS.iter().flat_map(|area| area.iter().copied())
+}
+
+/// What is taken here and refused elsewhere: names that differ in case alone, keywords of building
+/// blocks outside, a comma too many. Whoever checks a file wants to know; stubs are the same.
+pub const PORTABILITY: &[&Rule] = &[
+    &syntax::WORD_NOTED,
+    &syntax::TRAILING_COMMA,
+    &semantics::CASE_AFTER_USE,
+    &semantics::OWN_NAME_CASE,
+];
+
+/// The rule that notes by this code; none if there is none, or if what breaks it is a mistake.
+pub fn note(code: &str) -> Option<&'static Rule> {
+    all_rules().find(|rule| rule.code == code && rule.severity() == Severity::Note)
 }
 
 #[cfg(test)]

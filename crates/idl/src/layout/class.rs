@@ -4,7 +4,9 @@ use nearcall_abi::layout::BLOCK_BYTES_MAX;
 use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{ASTACKS_PER_PROCEDURE, AStackClass, INLINE_BYTES, LINE_BYTES, VARIABLE_BYTES};
 
-use crate::layout::{Form, MessageLayout, OperationLayout, Payload, bytes_max, root_type};
+use crate::layout::{
+    Form, MessageLayout, OperationLayout, Payload, bytes_max, is_optional, root_type,
+};
 use crate::model::{DeclarationId, FeedPart, Model, Operation};
 
 /// What procedures share a class: those with blocks of one size, or, of what waits for an exchange,
@@ -121,7 +123,9 @@ fn payload_bytes_max(
         Form::WideText => bound?.checked_mul(4),
         Form::Elements { width } => bound?.checked_mul(u64::from(width)),
         Form::Marshalled if payload.place.path.is_empty() => {
-            bytes_max(model, root_type(model, operation, exception, payload.place.root)?)
+            let root = payload.place.root;
+            let bytes = bytes_max(model, root_type(model, operation, exception, root)?)?;
+            bytes.checked_add(u64::from(is_optional(model, exception, root)))
         }
         // Only a block that was too long for any A-stack is a payload inside of a struct.
         Form::Marshalled => None,

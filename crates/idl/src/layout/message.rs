@@ -45,6 +45,8 @@ struct Passenger<'m> {
     declared: &'m Type,
     is_inout: bool,
     is_lent: bool,
+    /// It may be absent, as a member of an exception may.
+    is_optional: bool,
 }
 
 /// The messages of an operation; its class is chosen later.
@@ -86,6 +88,7 @@ fn request_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<P
         declared: &parameter.declared,
         is_inout: parameter.direction == Direction::Inout,
         is_lent: is_lent(parameter, index),
+        is_optional: false,
     })
     .collect()
 }
@@ -99,6 +102,7 @@ fn reply_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<Pas
         declared,
         is_inout: false,
         is_lent: lent_result == Some(Root::Returned),
+        is_optional: false,
     });
     let parameters = operation.parameters.iter().zip(0u32..);
     let sent = parameters.filter(|(parameter, _)| {
@@ -109,6 +113,7 @@ fn reply_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<Pas
         declared: &parameter.declared,
         is_inout: parameter.direction == Direction::Inout,
         is_lent: lent_result == Some(Root::Parameter(index)),
+        is_optional: false,
     });
     returned.into_iter().chain(sent).collect()
 }
@@ -122,6 +127,7 @@ fn exception_passengers(model: &Model, id: DeclarationId) -> Vec<Passenger<'_>> 
             declared: &member.declared,
             is_inout: false,
             is_lent: false,
+            is_optional: member.is_optional,
         })
         .collect()
 }
@@ -136,6 +142,11 @@ fn message(model: &Model, passengers: &[Passenger<'_>]) -> MessageLayout {
         for passenger in passengers {
             let mut sorter = Sorter { model, passenger, moved_out: &moved_out };
             let place = Place::whole(passenger.root);
+            if passenger.is_optional {
+                // Marshalled, as an optional member of a struct is.
+                sorter.payload(&place, Form::Marshalled, None, &mut wanted, &mut payloads);
+                continue;
+            }
             sorter.sort(&place, passenger.declared, &mut wanted, &mut payloads);
         }
         let fixed: u64 = wanted.iter().map(|wanted| wanted.bytes).sum();

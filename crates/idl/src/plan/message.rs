@@ -1,8 +1,8 @@
 //! The steps that write and read the messages of one procedure.
 
 use crate::layout::{
-    Form, Item, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Scalar, members,
-    root_type,
+    Form, Item, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Scalar,
+    is_optional, members, root_type,
 };
 use crate::model::{
     Annotation, DeclarationId, DescriptorKind, Direction, Model, Operation, Primitive, Type,
@@ -184,7 +184,8 @@ impl Planner<'_> {
         let Some((declared, annotations)) = self.place_type(place, exception) else {
             return Vec::new();
         };
-        limit_checks(self.model, declared, annotations, false)
+        let is_optional = place.path.is_empty() && is_optional(self.model, exception, place.root);
+        limit_checks(self.model, declared, annotations, is_optional)
     }
 
     /// The ranges alone: bounds of what is one payload are judged by its length.

@@ -21,6 +21,8 @@ use crate::server::current;
 pub struct Client {
     binding: Binding,
     deadline: Deadline,
+    /// Where there is no time for its calls at all, a time that has passed; else 0.
+    passed_ns: u64,
 }
 
 impl Client {
@@ -36,7 +38,7 @@ impl Client {
             (interface.name, interface.hash),
             "the binding was imported for another interface"
         );
-        Client { binding, deadline: Deadline::default() }
+        Client { binding, deadline: Deadline::default(), passed_ns: 0 }
     }
 
     /// The binding.
@@ -45,16 +47,18 @@ impl Client {
     }
 
     /// The same, whose calls take at most `deadline`, whatever they wait for, and then end in
-    /// `CallAborted`, or unposted in `NoAStack` or `NotExecuted`.
+    /// `CallAborted`, or unposted in `NoAStack` or `NotExecuted`. With a deadline of 0 nothing is
+    /// posted: all calls are `NotExecuted`.
     pub fn with_deadline(&self, deadline: Duration) -> Client {
-        Client { binding: self.binding.clone(), deadline: Deadline::new(deadline) }
+        let passed_ns = u64::from(deadline.is_zero());
+        Client { binding: self.binding.clone(), deadline: Deadline::new(deadline), passed_ns }
     }
 
     /// The same, of the server's present life: see [`Binding::rebind`].
     ///
     /// # Errors: as there.
     pub fn rebind(&self) -> Result<Client, BindError> {
-        Ok(Client { binding: self.binding.rebind()?, deadline: self.deadline })
+        Ok(Client { binding: self.binding.rebind()?, ..*self })
     }
 
     /// Makes a call that may run twice: once more, over a binding to the server's next life, if its
@@ -113,7 +117,7 @@ impl Client {
             0 => self.deadline,
             _ => self.deadline.within(until_ns)?,
         };
-        Some(Client { binding, deadline })
+        Some(Client { binding, deadline, ..*self })
     }
 
     /// What an `@opaque` argument is given as, as what is put.
@@ -151,7 +155,7 @@ impl Client {
         class: usize,
         procedure: u32,
     ) -> Result<Call<'_, 'd>, Box<CallError>> {
-        let deadline = match current::until_ns() {
+        let deadline = match current::until_ns_or(self.passed_ns) {
             None => self.deadline,
             Some(until_ns) => self.nested_deadline(procedure, until_ns)?,
         };
@@ -198,9 +202,11 @@ impl Client {
         current::until_ns().map_or(until_ns, |nested_ns| until_ns.min(nested_ns))
     }
 
-    /// For a call that this thread makes in a procedure whose client waits until then.
+    /// For a call that has no time, or that this thread makes in a procedure whose client waits
+    /// until then.
     #[inline(always)]
     fn nested_deadline(&self, procedure: u32, until_ns: u64) -> Result<Deadline, Box<CallError>> {
+        let until_ns = if self.passed_ns == 0 { until_ns } else { self.passed_ns };
         match nested_ns(self.deadline, until_ns) {
             0 => Err(Box::new(self.binding.inner().late(procedure))),
             ns => Ok(Deadline { ns, word: word_of(ns) }),

@@ -178,6 +178,16 @@ pub(crate) fn until_ns() -> Option<u64> {
     (until_ns != NEVER_NS).then_some(until_ns)
 }
 
+/// The same for a call that may have another time to look at, `passed_ns`: some time if there is
+/// either, and which is for the caller to say.
+///
+/// # Cost: one load, and one instruction more.
+#[inline(always)]
+pub(crate) fn until_ns_or(passed_ns: u64) -> Option<u64> {
+    let until_ns = UNTIL_NS.get() | passed_ns;
+    (until_ns != NEVER_NS).then_some(until_ns)
+}
+
 /// If this thread runs a call, it is about to sleep in it: somebody else is to watch.
 pub(crate) fn call_for_relief() {
     if served_key() != NONE

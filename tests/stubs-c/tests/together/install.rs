@@ -127,6 +127,33 @@ fn pkg_config_finds_all_that_a_program_needs() {
 }
 
 #[test]
+fn pkg_config_says_what_a_program_without_shared_libraries_needs() {
+    if !["pkg-config", "gcc", "g++"].into_iter().all(is_there) {
+        return;
+    }
+    let place = Place::new();
+    let mut asked = Command::new("pkg-config");
+    asked.env("PKG_CONFIG_PATH", place.library_path().join("pkgconfig"));
+    let flags = told(asked.args(["--static", "--cflags", "--libs", "nearcall"]));
+    let program = |compiler: &str, standard: &str, source: &str, stubs: &[&str]| {
+        let program = place.0.path().join(format!("{source}.static"));
+        let mut command = Command::new(compiler);
+        command.args([standard, "-static", source]).args(stubs).arg("-o").arg(&program);
+        told(command.args(flags.split_whitespace()).args(["-I", "."]).current_dir(&place.0));
+        program
+    };
+    let stubs = ["cross.c", "cross_server.c"];
+    let objects = ["cross.o", "cross_server.o"];
+    let mut command = Command::new("gcc");
+    command.args(["-std=c11", "-c"]).args(stubs).args(flags.split_whitespace());
+    told(command.args(["-I", "."]).current_dir(&place.0));
+    let c = |source| program("gcc", "-std=c11", source, &stubs);
+    let cpp = |source| program("g++", "-std=c++17", source, &objects);
+    let servers = [c("server.c"), cpp("server.cpp")];
+    call_each(place.0.path(), &servers, &[c("client.c"), cpp("client.cpp")]);
+}
+
+#[test]
 fn cmake_finds_all_that_a_program_needs() {
     if !["cmake", "gcc", "g++"].into_iter().all(is_there) {
         return;

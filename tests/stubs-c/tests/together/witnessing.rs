@@ -7,7 +7,7 @@ use std::time::Duration;
 use nearcall::{Binding, CallError, Domain};
 use stubs_c_tests::witnessed::witness::*;
 
-use crate::support::{Server, import, in_both};
+use crate::support::{Server, Workshop, import, in_both, run_client, ways};
 
 /// Longer than any call takes.
 const LONG: Duration = Duration::from_secs(60);
@@ -58,6 +58,23 @@ fn end_meanwhile(program: &Path, runtime: &Path) {
         let given_up = lingering.collect().unwrap_err();
         assert!(matches!(given_up, CallError::CallAborted { .. }), "{given_up}");
     });
+}
+
+/// Clients in C and C++ that give up calls by themselves.
+fn give_up(server: &Path, runtime: &Path) {
+    let language = if server.ends_with("onlooker_cpp") { "cpp" } else { "c" };
+    let (compiler, flags) = *ways().first().expect("it has compiled the server");
+    let client = if language == "cpp" { "hasty_cpp" } else { "hasty" };
+    let workshop = Workshop::of(language, "witness.idl");
+    let client = workshop.program(compiler, client, flags);
+    let server = Server::start(server, "hasty", runtime);
+    assert_eq!(run_client(&client, "hasty", runtime), "done\n");
+    server.end();
+}
+
+#[test]
+fn clients_give_calls_up_that_take_too_long() {
+    in_both("witness.idl", ["onlooker", "onlooker_cpp"], give_up);
 }
 
 #[test]

@@ -40,6 +40,12 @@ impl C<'_> {
             text.close("}");
             text.line("");
         }
+        for id in self.ids() {
+            if let Kind::Exception(own) = &self.model.declaration(id).kind {
+                let all = own.iter().zip(0u32..).filter(|(member, _)| member.is_optional);
+                all.for_each(|(member, index)| self.print_optional(id, (member, index), text));
+            }
+        }
     }
 
     /// That a plain value has no gaps, since it is as long as its members are together.
@@ -207,7 +213,7 @@ impl C<'_> {
         }
     }
 
-    fn print_encode_member(
+    pub fn print_encode_member(
         &self,
         member: &Member,
         (is_boxed, checks): (bool, &[LimitCheck]),
@@ -382,7 +388,7 @@ impl C<'_> {
         }
     }
 
-    fn print_decode_member(
+    pub fn print_decode_member(
         &self,
         member: &Member,
         (is_boxed, checks): (bool, &[LimitCheck]),

@@ -84,10 +84,14 @@ impl C<'_> {
     }
 
     fn print_export(&self, name: &str, text: &mut Text) {
-        text.line(
-            "/* Exports it under `name`; null after an error. `server` stays until the domain",
+        text.lines(
+            [
+                "/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is",
+                " * lacking. `server` stays until the domain is shut down. In the file of the",
+                " * server's loop. */",
+            ]
+            .map(String::from),
         );
-        text.line(" * is shut down. In the file of the server's loop. */");
         text.line(format!(
             "nearcall_clerk *nearcall_export_with_{name}(const nearcall_domain *domain,"
         ));
@@ -125,7 +129,8 @@ impl C<'_> {
         text.close("}");
         self.print_introductions(name, text);
         self.print_rebind(name, text);
-        text.line("/* The same binding, whose calls wait at most so long; released by itself. */");
+        text.line("/* The same binding, whose calls wait at most so long; with 0 none is posted.");
+        text.line(" * Released by itself. */");
         text.line(format!(
             "NEARCALL_INLINE {name} *nearcall_with_deadline_{name}(const {name} *client,"
         ));
@@ -419,12 +424,27 @@ impl C<'_> {
         text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
         text.open("    const nearcall_export_options *options, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
+        self.print_lacking(plan, text);
         text.line("/* The loop takes it as a constant again. */");
         text.line(format!(
             "return nearcall_export(domain, name, &nearcall_interface_{name}, nearcall_loop_{name},"
         ));
         text.line("                       (void *)server, options, env);");
         text.close("}");
+    }
+
+    /// A server without a function is refused where its author sees it, and not at the first call.
+    fn print_lacking(&self, plan: &InterfacePlan, text: &mut Text) {
+        let name = self.names.declaration(plan.id);
+        let all = self.procedures(plan).into_iter().zip(self.member_functions(plan));
+        for (_, own) in all.filter(|(one, _)| !one.operation.carries_feed()) {
+            text.open(format!("if (server->{own} == NULL) {{"));
+            let operation = quoted(&own);
+            text.line(format!(
+                "return nearcall_refuse_server(&nearcall_interface_{name}, {operation}, env);"
+            ));
+            text.close("}");
+        }
     }
 }
 

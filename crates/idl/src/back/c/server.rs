@@ -103,8 +103,7 @@ impl C<'_> {
             printer.text.line("goto nc_done;");
             printer.text.close("}");
         }
-        let breach = "nearcall_over(\"exception\", NEARCALL_BREACH_RANGE, nc_env.outcome, 0)";
-        printer.text.line(format!("nearcall_refuse_result(nc_call, {breach});"));
+        printer.text.line("nearcall_refuse_raised(nc_call, nc_env.outcome);");
         printer.text.line("goto nc_done;");
         printer.text.close("}");
     }

@@ -206,7 +206,7 @@ impl<'c, 'm> Printer<'c, 'm> {
             Step::Marshal { place, checks } => {
                 let (value, declared) = (self.value(place), self.declared(place));
                 self.print_own_checks(place, &declared, &value, checks);
-                self.marshal(place, &declared, &value);
+                self.marshal(place, &value);
             }
             Step::PutScalar { place, at, scalar } => self.put_scalar(place, *at, *scalar),
             Step::PutBlock { place, at, bytes } => {
@@ -215,12 +215,11 @@ impl<'c, 'm> Printer<'c, 'm> {
             }
             Step::PutImage { place, at, bytes } => {
                 let (target, value) = (self.target(), self.value(place));
-                let declared = self.declared(place);
-                if self.c.is_plain(&declared) {
+                if self.c.is_plain(&self.declared(place)) {
                     self.text.line(format!("memcpy({target} + {at}, &{value}, {bytes});"));
                     return;
                 }
-                let writer = self.marshal(place, &declared, &value);
+                let writer = self.marshal(place, &value);
                 self.text.line(format!("memcpy({target} + {at}, {writer}.bytes, {bytes});"));
             }
             Step::PutLength { place, at, form } => {
@@ -279,12 +278,12 @@ impl<'c, 'm> Printer<'c, 'm> {
     }
 
     /// Marshals a value; the writer.
-    fn marshal(&mut self, place: &Place, declared: &Type, value: &str) -> String {
+    fn marshal(&mut self, place: &Place, value: &str) -> String {
         let writer = format!("nc_writers[{}]", self.writer_count);
         self.writers.insert(self.value(place), self.writer_count);
         self.writer_count += 1;
-        let tag = self.c.tag(declared);
-        self.text.line(format!("nearcall_encode_{tag}(&{writer}, &{value});"));
+        let encode = self.coder("encode", place);
+        self.text.line(format!("{encode}(&{writer}, &{value});"));
         let refuse = self.refuse_unwritten(&writer);
         self.when(&format!("nearcall_is_unwritten(&{writer})"), refuse);
         writer
@@ -477,12 +476,12 @@ impl<'c, 'm> Printer<'c, 'm> {
     }
 
     fn unmarshal(&mut self, place: &Place, bytes: &str, count: &str, take: Option<usize>) {
-        let (value, tag) = (self.value(place), self.c.tag(&self.declared(place)));
+        let (value, decode) = (self.value(place), self.coder("decode", place));
         self.text.open("{");
         self.text.line("nearcall_reader nc_reader;");
         let lender = if self.is_only_read(place.root) { "nc_call" } else { "NULL" };
         self.text.line(format!("nearcall_read_begin(&nc_reader, {lender}, {bytes}, {count});"));
-        self.text.line(format!("if (!nearcall_decode_{tag}(&nc_reader, &{value}) ||"));
+        self.text.line(format!("if (!{decode}(&nc_reader, &{value}) ||"));
         self.text.open("    !nearcall_read_end(&nc_reader)) {");
         self.text.lines(self.refuse_unread());
         self.text.close("}");

@@ -84,7 +84,7 @@ impl Cpp<'_, '_> {
         text.open("try {");
         text.line("using ::nearcall::detail::nc_give;");
         text.line("::std::rethrow_exception(nc_thrown);");
-        self.print_caught(exchange.came.carrier, text);
+        self.print_caught(exchange.came.carrier, false, text);
         text.line(format!("::nearcall_release_outlet_{c}({outlet}, nc_env);"));
         text.close("}");
         text.close("};");

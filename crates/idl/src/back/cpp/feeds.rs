@@ -5,6 +5,7 @@ use crate::back::c::feeds::FeedOf;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::cpp::Cpp;
+use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
 use crate::layout::{Shape, shape};
 
 impl Cpp<'_, '_> {
@@ -113,11 +114,10 @@ impl Cpp<'_, '_> {
     }
 
     /// Gives what a procedure returned to C.
-    pub fn made(&self, procedure: Procedure<'_>, name: &str, call: &str) -> Vec<String> {
+    pub fn made(&self, procedure: Procedure<'_>, name: &str) -> Vec<String> {
         let Some(feed) = self.c.feed_here(procedure) else { return Vec::new() };
         let functions: &[&str] = if feed.end.is_some() { &["take", "end"] } else { &["next"] };
         let mut lines = vec![
-            format!("auto nc_made = {call};"),
             String::from("if (!nc_made) {"),
             String::from("    throw ::std::invalid_argument(\"no feed was returned\");"),
             String::from("}"),
@@ -153,15 +153,17 @@ impl Cpp<'_, '_> {
             "static bool next_{name}(void *nc_self, {item}, nearcall_environment *nc_env) {{"
         ));
         self.held(declared, "nc_new", text);
+        text.line(NOT_RETURNED);
         text.open("try {");
         text.line("using ::nearcall::detail::nc_give;");
         text.line(format!("{} nc_made{{}};", self.type_name(declared)));
         text.open(format!("if (static_cast<{class} *>(nc_self)->next(nc_made)) {{"));
+        text.line(HAS_RETURNED);
         text.line("nc_give(nc_made, nc_new.value);");
         text.line("*nc_item = nc_new.moved();");
         text.line("return true;");
         text.close("}");
-        self.print_caught(feed.carrier, text);
+        self.print_caught(feed.carrier, true, text);
         text.line("return false;");
         text.close("}");
     }
@@ -187,7 +189,7 @@ impl Cpp<'_, '_> {
         let star = if is_plain { "" } else { "*" };
         text.line(format!("nc_take({star}nc_item, nc_taken);"));
         text.line(format!("static_cast<{class} *>(nc_self)->take(nc_taken);"));
-        self.print_caught(feed.carrier, text);
+        self.print_caught(feed.carrier, false, text);
         text.close("}");
         let returns = end.operation.returns.as_ref();
         let c = self.c.returned_type(end.operation);
@@ -197,15 +199,20 @@ impl Cpp<'_, '_> {
         ));
         if let Some(declared) = returns {
             self.held(declared, "nc_returned", text);
+            text.line(NOT_RETURNED);
         }
         text.open("try {");
-        text.line("using ::nearcall::detail::nc_give;");
         let call = format!("static_cast<{class} *>(nc_self)->end()");
-        text.line(match returns {
-            Some(_) => format!("nc_give({call}, nc_returned.value);"),
-            None => format!("{call};"),
-        });
-        self.print_caught(end, text);
+        match returns {
+            Some(_) => {
+                text.line("using ::nearcall::detail::nc_give;");
+                text.line(format!("const auto nc_value = {call};"));
+                text.line(HAS_RETURNED);
+                text.line("nc_give(nc_value, nc_returned.value);");
+            }
+            None => text.line(format!("{call};")),
+        }
+        self.print_caught(end, returns.is_some(), text);
         if returns.is_some() {
             text.line("return nc_returned.moved();");
         }

@@ -3,8 +3,9 @@
 use crate::back::c::interface::{Procedure, is_lent_to};
 use crate::back::c::text::Text;
 use crate::back::cpp::Cpp;
+use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
 use crate::layout::{Root, Shape, shape};
-use crate::model::{DeclarationId, Direction, Kind, Parameter, Type};
+use crate::model::{DeclarationId, Direction, Parameter, Type};
 use crate::plan::Passing;
 
 /// A local for a parameter, called as no other local is.
@@ -404,18 +405,25 @@ impl Cpp<'_, '_> {
         }
         self.own_descriptors(procedure, text);
         text.lines(self.exchange_ends(procedure, name));
+        text.line(NOT_RETURNED);
         text.open("try {");
         text.lines(USING.map(String::from));
         let (arguments, after) = self.print_arguments(procedure, text);
         let call = format!("static_cast<{server} *>(nc_self)->{name}({})", arguments.join(", "));
         match returned {
-            Some(_) if is_feed => text.lines(self.made(procedure, name, &call)),
+            Some(_) if is_feed => text.line(format!("auto nc_made = {call};")),
             Some(_) if is_descriptor => text.line(format!("nc_returned = {call}.release();")),
-            Some(_) => text.line(format!("nc_give({call}, nc_returned.value);")),
+            Some(_) => text.line(format!("const auto nc_value = {call};")),
             None => text.line(format!("{call};")),
         }
+        text.line(HAS_RETURNED);
+        match returned {
+            Some(_) if is_feed => text.lines(self.made(procedure, name)),
+            Some(_) if !is_descriptor => text.line("nc_give(nc_value, nc_returned.value);"),
+            _ => {}
+        }
         text.lines(after);
-        self.print_caught(procedure, text);
+        self.print_caught(procedure, true, text);
         if returned.is_some() {
             let is_plain = Self::is_one_thing(procedure);
             text.line(if is_plain { "return nc_returned;" } else { "return nc_returned.moved();" });
@@ -510,34 +518,6 @@ impl Cpp<'_, '_> {
         lines.push(String::from("}"));
         lines
     }
-
-    pub fn print_caught(&self, procedure: Procedure<'_>, text: &mut Text) {
-        for id in &procedure.operation.raises {
-            let (c, own) = (self.c.names.declaration(*id), self.path(*id));
-            let is_empty = matches!(
-                &self.c.model.declaration(*id).kind,
-                Kind::Exception(members) if members.is_empty()
-            );
-            let name = if is_empty { "" } else { "thrown" };
-            text.label(format!("}} catch (const {own} &{name}) {{"));
-            text.line(format!("::{c} nc_raised;"));
-            text.line("::std::memset(&nc_raised, 0, sizeof nc_raised);");
-            if !is_empty {
-                text.line("try {");
-                text.line("    nc_give(thrown, nc_raised);");
-                text.line(format!("    ::nearcall_raise_{c}(nc_env, nc_raised);"));
-                text.line("} catch (...) {");
-                text.line(format!("    ::nearcall_free_{c}(&nc_raised);"));
-                text.line("    nc_env->outcome = NEARCALL_RESULTS_REFUSED;");
-                text.line("}");
-            } else {
-                text.line(format!("::nearcall_raise_{c}(nc_env, nc_raised);"));
-            }
-        }
-        text.label("} catch (...) {");
-        text.line("nc_env->outcome = NEARCALL_RESULTS_REFUSED;");
-        text.close("}");
-    }
 }
 
 /// How one binds: by a name, or by an introduction, which whoever is bound gives.
@@ -562,6 +542,21 @@ fn print_binding((own, path): (&str, &str), c: &str, text: &mut Text) {
     text.line(format!("{path} rebound(::nearcall_rebind_{c}(client.nc_own_.get(), &env));"));
     throw_unless("rebound.nc_own_", text);
     text.line("return rebound;");
+    text.close("}");
+    text.lines(
+        [
+            "/* The same binding, whose calls take at most so long, whatever they wait for. Past",
+            " * that they throw call_error: NEARCALL_CALL_ABORTED, or what was not posted",
+            " * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED; with 0 or less none is posted. Any",
+            " * duration of std::chrono will do. */",
+        ]
+        .map(String::from),
+    );
+    text.line(format!("friend {own} with_deadline(const {own} &client,"));
+    text.open("    ::std::chrono::nanoseconds deadline) {");
+    text.line("const auto deadline_ns = ::nearcall::detail::deadline_ns(deadline);");
+    let hasty = format!("::nearcall_with_deadline_{c}(client.nc_own_.get(), deadline_ns)");
+    text.line(format!("return {path}({hasty});"));
     text.close("}");
     text.line("/* Binds to what somebody else is bound to, whose introduction is used up. */");
     let introduction = "::nearcall::descriptor introduction";

@@ -168,6 +168,7 @@ impl Python<'_> {
             name: String::from("returned"),
             declared,
             annotations: &[],
+            is_optional: false,
             role: role(operation, Root::Returned, declared),
         });
         returned.chain(parameters(operation, Direction::In)).collect()
@@ -266,6 +267,7 @@ impl Python<'_> {
                         name,
                         declared: &member.declared,
                         annotations: &member.annotations,
+                        is_optional: member.is_optional,
                         role: Role::Value,
                     });
                     let message = self.message(&parts.collect::<Vec<_>>(), writing, reading);
@@ -297,6 +299,7 @@ fn parameters(operation: &Operation, but: Direction) -> impl Iterator<Item = Par
         name,
         declared: &parameter.declared,
         annotations: &parameter.annotations,
+        is_optional: false,
         role: role(operation, Root::Parameter(index), &parameter.declared),
     })
 }

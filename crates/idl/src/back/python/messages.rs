@@ -18,6 +18,8 @@ pub struct Part<'m> {
     pub declared: &'m Type,
     /// What is annotated where it is declared.
     pub annotations: &'m [Annotation],
+    /// It may be absent, as a member of an exception may.
+    pub is_optional: bool,
     /// What it stands for.
     pub role: Role,
 }
@@ -54,6 +56,10 @@ impl Python<'_> {
                 (Role::Batch, Type::Sequence { element, bound: Some(count) }) => {
                     let item = self.expression(element, &[]);
                     tuple(&[quoted("items"), item, count.to_string()])
+                }
+                _ if part.is_optional => {
+                    let inner = self.expression(part.declared, part.annotations);
+                    tuple(&[quoted("optional"), inner])
                 }
                 _ => self.expression(part.declared, part.annotations),
             };

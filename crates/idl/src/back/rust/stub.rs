@@ -13,7 +13,7 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::names::NameSet;
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
-use crate::layout::{Place, Root, members, root_type};
+use crate::layout::{Place, Root, is_optional, members, root_type};
 use crate::model::{DeclarationId, DescriptorKind, Operation, Primitive, Type};
 use crate::plan::{Passing, ProcedurePlan};
 
@@ -183,7 +183,11 @@ impl<'p, 'm> Printer<'p, 'm> {
     }
 
     fn owned(&self, place: &Place) -> TokenStream {
-        self.rust.owned(self.scope, self.place_type(place))
+        let declared = self.rust.owned(self.scope, self.place_type(place));
+        match place.path.is_empty() && is_optional(self.rust.model, self.exception, place.root) {
+            true => quote!(::core::option::Option<#declared>),
+            false => declared,
+        }
     }
 
     fn passing(&self, root: Root) -> Option<Passing> {

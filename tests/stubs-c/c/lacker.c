@@ -1,0 +1,90 @@
+/* Exports servers of lacking.idl that lack one function each. */
+#include "check.h"
+#include "lacking.h"
+
+typedef nearcall_server_lacking_Files files;
+
+static char *name(void *self, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return NULL;
+}
+
+static uint32_t read_some(void *self, uint32_t count, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return count;
+}
+
+static int32_t level(void *self, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return 0;
+}
+
+static void set_level(void *self, int32_t value, nearcall_environment *env) {
+    (void)self;
+    (void)value;
+    (void)env;
+}
+
+static nearcall_items_lacking_Files_numbers numbers(void *self, nearcall_environment *env) {
+    const nearcall_items_lacking_Files_numbers none = {0};
+    (void)self;
+    (void)env;
+    return none;
+}
+
+static nearcall_taker_lacking_Files_fill fill(void *self, nearcall_environment *env) {
+    const nearcall_taker_lacking_Files_fill none = {0};
+    (void)self;
+    (void)env;
+    return none;
+}
+
+static void echo(void *self, nearcall_inlet_lacking_Files_echo *inlet,
+                 nearcall_outlet_lacking_Files_echo *outlet, nearcall_environment *env) {
+    (void)self;
+    nearcall_release_inlet_lacking_Files_echo(inlet);
+    nearcall_release_outlet_lacking_Files_echo(outlet, env);
+}
+
+static const files whole = {NULL, name, read_some, level, set_level, numbers, fill, echo};
+
+/* What is refused, under which message; each server is whole but for `lacking`. */
+static void refused(const nearcall_domain *domain, files lacking, const char *function) {
+    nearcall_environment env;
+    char message[128];
+    CHECK(nearcall_export_lacking_Files(domain, "files", &lacking, &env) == NULL);
+    snprintf(message, sizeof message, "the server of lacking::Files has no function for \"%s\"",
+             function);
+    CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
+    CHECK(strcmp(env.message, message) == 0);
+}
+
+#define REFUSED(domain, function)            \
+    do {                                     \
+        files lacking = whole;               \
+        lacking.function = NULL;             \
+        refused(domain, lacking, #function); \
+    } while (0)
+
+int main(void) {
+    nearcall_environment env;
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    nearcall_clerk *clerk;
+    CHECK(domain != NULL);
+    REFUSED(domain, name);
+    REFUSED(domain, read);
+    REFUSED(domain, _get_level);
+    REFUSED(domain, _set_level);
+    REFUSED(domain, numbers);
+    REFUSED(domain, fill);
+    REFUSED(domain, echo);
+    clerk = nearcall_export_lacking_Files(domain, "files", &whole, &env);
+    CHECK(clerk != NULL && checks == 23);
+    nearcall_domain_shut_down(domain);
+    nearcall_clerk_release(clerk);
+    nearcall_domain_release(domain);
+    return 0;
+}

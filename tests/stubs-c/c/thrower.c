@@ -1,0 +1,71 @@
+/* A server of throwing.idl: exports it until its standard input ends. */
+#include "check.h"
+#include "serve.h"
+#include "throwing.h"
+
+static void plain(void *self, nearcall_environment *env) {
+    (void)self;
+    nearcall_panic(env, "throwing::Thrower::plain threw: nothing is plain");
+}
+
+static int32_t declared(void *self, bool is_refused, nearcall_environment *env) {
+    (void)self;
+    if (is_refused) {
+        const throwing_Refused refused = {7};
+        nearcall_raise_throwing_Refused(env, refused);
+    } else {
+        nearcall_panic(env, "throwing::Thrower::declared threw: beyond 3");
+    }
+    return 0;
+}
+
+static char *strange(void *self, nearcall_environment *env) {
+    (void)self;
+    nearcall_panic(env, "throwing::Thrower::strange threw: no std::exception");
+    return NULL;
+}
+
+static throwing_Either unfit(void *self, nearcall_environment *env) {
+    const throwing_Either none = {0};
+    (void)self;
+    fputs("throwing::Thrower::unfit returned what cannot be sent: "
+          "a union's discriminator selects another case\n",
+          stderr);
+    env->outcome = NEARCALL_RESULTS_REFUSED;
+    return none;
+}
+
+static bool is_second;
+
+static bool next(void *self, int32_t *item, nearcall_environment *env) {
+    (void)self;
+    if (is_second) {
+        nearcall_panic(env, "throwing::Thrower::numbers threw: no more numbers");
+        return false;
+    }
+    is_second = true;
+    *item = 1;
+    return true;
+}
+
+static nearcall_items_throwing_Thrower_numbers numbers(void *self, nearcall_environment *env) {
+    nearcall_items_throwing_Thrower_numbers items = {0};
+    (void)self;
+    (void)env;
+    items.next = next;
+    return items;
+}
+
+int main(int argc, char **argv) {
+    static const nearcall_server_throwing_Thrower server = {
+        NULL, plain, declared, strange, unfit, numbers,
+    };
+    nearcall_environment env;
+    nearcall_domain *domain = nearcall_domain_new(&env);
+    nearcall_clerk *clerk;
+    CHECK(domain != NULL && argc == 2);
+    clerk = nearcall_export_throwing_Thrower(domain, argv[1], &server, &env);
+    CHECK(clerk != NULL);
+    serve(domain, clerk);
+    return 0;
+}

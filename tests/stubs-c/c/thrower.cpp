@@ -1,0 +1,59 @@
+/* A server of throwing.idl in C++: exports it until its standard input ends. */
+#include "check.h"
+#include "serve.h"
+#include "throwing.hpp"
+
+namespace throwing = nearcall::idl::throwing;
+
+namespace {
+
+struct Numbers : nearcall::items<std::int32_t> {
+    bool is_first = true;
+
+    bool next(std::int32_t &item) override {
+        if (!is_first) {
+            throw std::runtime_error("no more numbers");
+        }
+        is_first = false;
+        item = 1;
+        return true;
+    }
+};
+
+struct Thrower : throwing::ThrowerServer {
+    void plain() override { throw std::runtime_error("nothing is plain"); }
+
+    std::int32_t declared(bool is_refused) override {
+        if (is_refused) {
+            throwing::Refused refused;
+            refused.code = 7;
+            throw refused;
+        }
+        throw std::out_of_range("beyond 3");
+    }
+
+    std::string strange() override { throw 1; }
+
+    throwing::Either unfit() override {
+        throwing::Either either;
+        either._d = true;
+        either._u.emplace<2>("text");
+        return either;
+    }
+
+    std::unique_ptr<nearcall::items<std::int32_t>> numbers() override {
+        return std::make_unique<Numbers>();
+    }
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    nearcall::domain domain;
+    Thrower thrower;
+    throwing::ThrowerClerk clerk(domain, argv[1], thrower);
+    nearcall::orderly_end end(domain);
+    until_input_ends();
+    return 0;
+}

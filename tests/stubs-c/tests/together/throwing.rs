@@ -1,0 +1,72 @@
+//! What a procedure in C or C++ does that its interface does not declare is a panic to its client,
+//! and said on the server's standard error.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use nearcall::{CallError, Domain, Error, Ran};
+use stubs_c_tests::thrown::throwing::*;
+
+use crate::support::{import, in_both};
+
+/// What the server says, in the order of the calls.
+const SAID: [&str; 5] = [
+    "throwing::Thrower::plain threw: nothing is plain",
+    "throwing::Thrower::declared threw: beyond 3",
+    "throwing::Thrower::strange threw: no std::exception",
+    "throwing::Thrower::unfit returned what cannot be sent: \
+     a union's discriminator selects another case",
+    "throwing::Thrower::numbers threw: no more numbers",
+];
+
+fn has_panicked(error: &CallError) -> bool {
+    matches!(error, CallError::Panicked { .. }) && error.ran() == Ran::Yes
+}
+
+fn call(client: &ThrowerClient) {
+    assert!(has_panicked(&client.plain().unwrap_err()));
+    match client.declared(false).unwrap_err() {
+        Error::Call(error) => assert!(has_panicked(&error), "{error}"),
+        raised => panic!("{raised}"),
+    }
+    assert!(has_panicked(&client.strange().unwrap_err()));
+    let error = client.unfit().unwrap_err();
+    assert!(matches!(error, CallError::ResultsRefused { .. }), "{error}");
+    let mut numbers = client.numbers().unwrap();
+    assert_eq!(numbers.next().unwrap().unwrap(), 1);
+    assert!(has_panicked(&numbers.next().unwrap().unwrap_err()));
+    match client.declared(true).unwrap_err() {
+        Error::Exception(ThrowerDeclaredException::Refused(refused)) => {
+            assert_eq!(refused.code, 7);
+        }
+        error => panic!("{error}"),
+    }
+}
+
+fn throw(program: &Path, runtime: &Path) {
+    let mut server = Command::new(program)
+        .arg("throwing")
+        .env("XDG_RUNTIME_DIR", runtime)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says");
+    let domain = Domain::new().unwrap();
+    call(&ThrowerClient::new(import(&domain, "throwing", runtime, &THROWER)));
+    drop(server.stdin.take());
+    let mut said = String::new();
+    server.stderr.take().expect("a pipe").read_to_string(&mut said).expect("it is text");
+    assert!(server.wait().expect("it ends").success(), "{said}");
+    let lines: Vec<&str> =
+        said.lines().map(|line| line.strip_prefix("nearcall: ").unwrap_or(line)).collect();
+    assert_eq!(lines, SAID);
+}
+
+#[test]
+fn what_is_not_declared_is_a_panic_and_said_in_the_server() {
+    in_both("throwing.idl", ["thrower", "thrower_cpp"], throw);
+}
