@@ -1,15 +1,17 @@
-# rustc 1.95.0, x86_64, release profile; 161 instructions
+# rustc 1.95.0, x86_64, release profile; 163 instructions
 push %rbp
 push %r15
 push %r14
 push %r13
 push %r12
 push %rbx
-sub $0x88,%rsp
+sub $0x78,%rsp
 mov %rsi,%rbx
 mov %rdi,%r14
+mov 0x18(%rsi),%rax
 mov %fs:,%rsi
-test %rsi,%rsi
+mov %rsi,%rcx
+or %rax,%rcx
 je
 mov 0x8(%rbx),%r15
 mov 0x10(%rbx),%r12d
@@ -32,7 +34,7 @@ add %edx,%ecx
 mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
-mov %r15,0x78(%rsp)
+mov %r15,0x68(%rsp)
 mov %rbx,0x10(%rsp)
 jmp
 mov %ecx,%r15d
@@ -51,9 +53,9 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x20(%rsp)
+mov %r14,0x18(%rsp)
 movzwl %ax,%eax
-mov %r12,0x80(%rsp)
+mov %r12,0x70(%rsp)
 or %r12d,%eax
 or %eax,%ebx
 mov (%r15),%rax
@@ -75,7 +77,7 @@ lea -0x7(,%r14,8),%ecx
 cmp %ecx,%eax
 je
 mov 0x24(%r15),%r12d
-mov %ebx,0x1c(%rsp)
+mov %ebx,0x64(%rsp)
 cmp %r12d,%ebx
 je
 cmpq $0x0,%fs:
@@ -124,8 +126,8 @@ shr $0x20,%r14
 jne
 mov (%r15),%rcx
 mov 0x10(%rcx),%ecx
-mov %ecx,0x34(%rsp)
-movb $0x1e,0x30(%rsp)
+mov %ecx,0x24(%rsp)
+movb $0x1e,0x20(%rsp)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx
 je
@@ -140,19 +142,19 @@ test %rax,%rax
 sete %dl
 cmp %rsi,%rcx
 sete %cl
-mov 0x20(%rsp),%r14
+mov 0x18(%rsp),%r14
 jne
 test %dl,%dl
 je
-cmpb $0x1e,0x30(%rsp)
+cmpb $0x1e,0x20(%rsp)
 jne
-mov 0x34(%rsp),%eax
+mov 0x24(%rsp),%eax
 mov %eax,0xc(%rsp)
 cmp $0x5,%eax
 jne
 movb $0x1e,(%r14)
 mov %r14,%rax
-add $0x88,%rsp
+add $0x78,%rsp
 pop %rbx
 pop %r12
 pop %r13

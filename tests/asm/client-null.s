@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 146 instructions
+# rustc 1.95.0, x86_64, release profile; 148 instructions
 push %rbp
 push %r15
 push %r14
@@ -8,8 +8,10 @@ push %rbx
 sub $0x68,%rsp
 mov %rsi,%rbx
 mov %rdi,%r14
+mov 0x18(%rsi),%rax
 mov %fs:,%rsi
-test %rsi,%rsi
+mov %rsi,%rcx
+or %rax,%rcx
 je
 mov 0x8(%rbx),%r15
 mov 0x10(%rbx),%r12d
@@ -32,7 +34,7 @@ add %edx,%ecx
 mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
-mov %r15,0x28(%rsp)
+mov %r15,0x18(%rsp)
 mov %rbx,(%rsp)
 jmp
 mov %ecx,%r15d
@@ -47,9 +49,9 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x10(%rsp)
+mov %r14,0x8(%rsp)
 movzwl %ax,%eax
-mov %r12,0x30(%rsp)
+mov %r12,0x60(%rsp)
 or %r12d,%eax
 or %eax,%ebx
 mov (%r15),%rax
@@ -71,7 +73,7 @@ lea -0x7(,%r14,8),%ecx
 cmp %ecx,%eax
 je
 mov 0x24(%r15),%r12d
-mov %ebx,0x8(%rsp)
+mov %ebx,0x10(%rsp)
 cmp %r12d,%ebx
 je
 cmpq $0x0,%fs:
@@ -118,7 +120,7 @@ jne
 xor %eax,%eax
 shr $0x20,%r14
 jne
-mov 0x10(%rsp),%rbx
+mov 0x8(%rsp),%rbx
 movb $0x1e,(%rbx)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx
