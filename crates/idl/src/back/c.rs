@@ -29,6 +29,7 @@ mod server;
 mod stub;
 pub(super) mod text;
 pub(super) mod types;
+mod whole;
 
 use crate::back::c::names::Names;
 use crate::back::c::text::Text;

@@ -58,7 +58,7 @@ impl C<'_> {
     ) {
         let plan = procedure.plan;
         let request = fixed_bytes(&plan.client.request);
-        if request > 0 {
+        if request > 0 && printer.gathers() {
             text.line(format!("uint8_t nc_fixed[{request}] = {{0}};"));
         }
         text.line("nearcall_message nc_request;");
@@ -78,14 +78,14 @@ impl C<'_> {
         text.lines(printer.local_root(Root::Returned, "nc_returned"));
         if !operation.is_oneway {
             let reply = reply_bytes(plan);
-            if reply > 0 {
+            if reply > 0 && printer.whole_got().is_none() {
                 text.line(format!("uint8_t nc_results[{reply}];"));
             }
             text.line("nearcall_reply nc_reply;");
             text.line("bool nc_is_good = false;");
         }
-        for (parameter, name) in operation.parameters.iter().zip(&printer.names) {
-            if parameter.direction == Direction::Inout {
+        for ((parameter, name), index) in operation.parameters.iter().zip(&printer.names).zip(0..) {
+            if parameter.direction == Direction::Inout && printer.whole_got() != Some(index) {
                 text.line(printer.local(&parameter.declared, &format!("nc_new_{name}")));
             }
         }
@@ -156,7 +156,7 @@ impl C<'_> {
 }
 
 fn print_request(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan, fixed_bytes: u32) {
-    let request = message(&plan.client.request, "nc_fixed", fixed_bytes);
+    let request = message(&plan.client.request, &printer.written(), fixed_bytes);
     printer.text.line(format!("nc_request = {request};"));
 }
 
@@ -188,7 +188,7 @@ fn print_post(
 /// Says what may come back.
 pub fn print_reply_record(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) {
     let (bytes, is_kept) = (reply_bytes(plan), is_kept(plan));
-    let results = if bytes > 0 { "nc_results" } else { "NULL" };
+    let results = if bytes > 0 { printer.read_into() } else { String::from("NULL") };
     let text = &mut printer.text;
     text.line(format!("nc_reply.fixed = {results};"));
     text.line(format!("nc_reply.fixed_bytes = {bytes};"));
@@ -248,7 +248,7 @@ fn print_results(printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
     let Procedure { operation, plan, .. } = procedure;
     plan.client.reply.iter().for_each(|step| printer.read(step, &plan.client.reply));
     for (parameter, index) in operation.parameters.iter().zip(0u32..) {
-        if parameter.direction == Direction::Inout {
+        if parameter.direction == Direction::Inout && printer.whole_got() != Some(index) {
             let new = printer.value(&Place::whole(Root::Parameter(index)));
             let name = printer.names[index as usize].clone();
             let free = printer.c.free(&parameter.declared, &format!("(*{name})"));

@@ -125,7 +125,8 @@ impl C<'_> {
         for step in &plan.client.request {
             match step {
                 Step::Post { fixed_bytes } => {
-                    let request = message(&plan.client.request, "nc_fixed", *fixed_bytes);
+                    let request = &printer.written();
+                    let request = message(&plan.client.request, request, *fixed_bytes);
                     printer.text.line(format!("nc_request = {request};"));
                 }
                 step => printer.write(step),
@@ -142,7 +143,7 @@ impl C<'_> {
         let body = std::mem::take(&mut printer.text).finish();
         text.open(format!("{} {{", self.post_signature(procedure)));
         let fixed_bytes = fixed_bytes(&plan.client.request);
-        if fixed_bytes > 0 {
+        if fixed_bytes > 0 && printer.gathers() {
             text.line(format!("uint8_t nc_fixed[{fixed_bytes}] = {{0}};"));
         }
         text.line("nearcall_message nc_request;");

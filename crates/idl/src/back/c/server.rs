@@ -19,7 +19,8 @@ impl C<'_> {
         let mut printer = Printer::new(self, procedure, Side::Server);
         let request = fixed_bytes(&plan.client.request);
         if request > 0 {
-            let copy = format!("nearcall_arguments_fixed(nc_call, nc_fixed, {request});");
+            let into = printer.read_into();
+            let copy = format!("nearcall_arguments_fixed(nc_call, {into}, {request});");
             printer.text.line(copy);
         }
         for step in &plan.server.request {
@@ -116,10 +117,10 @@ impl C<'_> {
     ) {
         let plan = procedure.plan;
         let (request, reply) = (fixed_bytes(&plan.client.request), reply_bytes(plan));
-        if request > 0 {
+        if request > 0 && printer.whole_got().is_none() {
             text.line(format!("uint8_t nc_fixed[{request}];"));
         }
-        if reply > 0 {
+        if reply > 0 && printer.gathers() {
             text.line(format!("uint8_t nc_results[{reply}] = {{0}};"));
         }
         text.lines(self.feed_locals(procedure));
@@ -211,7 +212,7 @@ pub fn puts(plan: &ProcedurePlan) -> usize {
 /// Writes results or an exception, and replies.
 pub fn print_reply(printer: &mut Printer<'_, '_>, steps: &[Step], raised: u32) {
     steps.iter().for_each(|step| printer.write(step));
-    let reply = message(steps, "nc_results", fixed_bytes(steps));
+    let reply = message(steps, &printer.written(), fixed_bytes(steps));
     printer.text.line(format!("nc_message = {reply};"));
     printer.text.line(format!("nearcall_reply_with(nc_call, &nc_message, {raised});"));
 }

@@ -140,16 +140,6 @@ impl<'c, 'm> Printer<'c, 'm> {
         }
     }
 
-    /// Where the message that is written lies.
-    fn target(&self) -> &'static str {
-        if self.side == Side::Client { "nc_fixed" } else { "nc_results" }
-    }
-
-    /// Where the message that is read lies.
-    fn source(&self) -> &'static str {
-        if self.side == Side::Client { "nc_results" } else { "nc_fixed" }
-    }
-
     /// Refuses a value of our own.
     fn refuse_own(&self, breach: &str) -> Vec<String> {
         let refuse = match self.side {
@@ -209,6 +199,8 @@ impl<'c, 'm> Printer<'c, 'm> {
                 self.marshal(place, &value);
             }
             Step::PutScalar { place, at, scalar } => self.put_scalar(place, *at, *scalar),
+            // It is copied from where it lies.
+            Step::PutBlock { .. } if !self.gathers() => {}
             Step::PutBlock { place, at, bytes } => {
                 let (target, value) = (self.target(), self.value(place));
                 self.text.line(format!("memcpy({target} + {at}, &{value}, {bytes});"));
@@ -338,6 +330,8 @@ impl<'c, 'm> Printer<'c, 'm> {
     pub fn read(&mut self, step: &Step, all: &[Step]) {
         match step {
             Step::GetScalar { place, at, scalar, .. } => self.get_scalar(place, *at, *scalar),
+            // It was copied to where it belongs.
+            Step::GetBlock { .. } if self.whole_got().is_some() => {}
             Step::GetBlock { place, at, bytes } => {
                 let (source, value) = (self.source(), self.value(place));
                 self.text.line(format!("memcpy(&{value}, {source} + {at}, {bytes});"));
