@@ -39,7 +39,7 @@ static int32_t add(void *self, int32_t a, int32_t b, nearcall_environment *own) 
     return a + b;
 }
 
-static const nearcall_server_brief_Brief server = {.add = add};
+static const nearcall_server_brief_Sum server = {NULL, add};
 
 static void goes_on(const brief_Brief *client) {
     nearcall_posted_brief_Brief_add calls[CALLS_COUNT];
@@ -139,16 +139,16 @@ static void child(void (*act)(void)) {
 
 int main(int argc, char **argv) {
     char own_name[64];
-    brief_Brief *own;
+    brief_Sum *own;
     CHECK(argc == 2);
     name = argv[1];
     snprintf(own_name, sizeof own_name, "%s-own", name);
     domain = nearcall_domain_new(&env);
     exporting = nearcall_domain_new(&env);
     imported = nearcall_import_brief_Brief(domain, name, &env);
-    clerk = nearcall_export_brief_Brief(exporting, own_name, &server, &env);
+    clerk = nearcall_export_brief_Sum(exporting, own_name, &server, &env);
     CHECK(domain != NULL && exporting != NULL && imported != NULL && clerk != NULL);
-    own = nearcall_import_brief_Brief(domain, own_name, &env);
+    own = nearcall_import_brief_Sum(domain, own_name, &env);
     CHECK(own != NULL && atexit(releases) == 0);
     child(calls);
     child(imports_again);
@@ -160,12 +160,12 @@ int main(int argc, char **argv) {
     }
     child(releases);
     child(exits);
-    goes_on(own);
-    nearcall_release_brief_Brief(own);
-    own = nearcall_import_brief_Brief(domain, own_name, &env);
+    CHECK(brief_Sum_add(own, 40, 2, &env) == 42);
+    nearcall_release_brief_Sum(own);
+    own = nearcall_import_brief_Sum(domain, own_name, &env);
     CHECK(own != NULL);
-    goes_on(own);
-    nearcall_release_brief_Brief(own);
+    CHECK(brief_Sum_add(own, 40, 2, &env) == 42);
+    nearcall_release_brief_Sum(own);
     printf("%u\n", checks);
     return 0;
 }
