@@ -1,6 +1,7 @@
 //! What entry stubs in C call.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::io::Write;
 use std::os::fd::BorrowedFd;
 
 use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
@@ -226,7 +227,9 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
     // SAFETY: H3.
-    eprintln!("nearcall: {}", unsafe { text(why) });
+    let why = unsafe { text(why) };
+    // Nobody reads it any more: no reason to end the server.
+    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
     // SAFETY: H1.
     unsafe { Environment::at(environment) }.outcome = records::Outcome::Panicked as u32;
 }
