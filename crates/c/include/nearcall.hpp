@@ -133,10 +133,6 @@ inline std::size_t set_policy(const nearcall_clerk *clerk, const std::string &pa
     return static_cast<std::size_t>(revoked);
 }
 
-} // namespace detail
-
-namespace detail {
-
 /* In the handler of what `procedure` has thrown and its interface does not declare; if it had
  * returned, that came of its results. */
 inline void threw(nearcall_environment *env, const char *procedure, bool has_returned) {

@@ -46,10 +46,6 @@ const RUNG_AGAIN_US_MAX: f64 = 1000.0;
 /// the machine makes it worse, and nothing makes it better.
 const TRIES: u32 = 4;
 
-/// The same of one that burns: what its neighbour takes depends on where the kernel puts whom, five
-/// to 200 us at the p99 from one time to the next, and it is medians that are held together.
-const BURNING_TRIES: u32 = 10;
-
 /// In which a server must have let go of everything that hostile clients left.
 const SETTLED: Duration = Duration::from_secs(3);
 
@@ -196,7 +192,7 @@ fn burn(
         let is_at_bell = floods::AT_THE_BELL.iter().any(|other| other.name == script.name);
         let (mut ratio, mut p99_us) = (f64::MAX, f64::MAX);
         let (mut here, mut elsewhere) = (Vec::new(), Vec::new());
-        for _ in 0..BURNING_TRIES {
+        for _ in 0..TRIES {
             let [at_ours, at_other] =
                 targets.map(|target| burnt(report, neighbour, target, script));
             here.push(at_ours);

@@ -228,7 +228,7 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
 pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
     // SAFETY: H3.
     let why = unsafe { text(why) };
-    // Nobody reads it any more: no reason to end the server.
+    // That nobody may read it any more is no reason to end the server.
     let _ = writeln!(std::io::stderr(), "nearcall: {why}");
     // SAFETY: H1.
     unsafe { Environment::at(environment) }.outcome = records::Outcome::Panicked as u32;
