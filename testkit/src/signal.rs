@@ -11,7 +11,7 @@ pub fn stop(pid: u32) {
         // The state stands behind the name, which is in parentheses.
         status.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'))
     };
-    let tasks = || std::fs::read_dir(format!("/proc/{pid}/task")).expect("our own child");
+    let tasks = || std::fs::read_dir(format!("/proc/{pid}/task")).expect("a process that is there");
     while !tasks().flatten().all(is_stopped) {
         std::thread::yield_now();
     }

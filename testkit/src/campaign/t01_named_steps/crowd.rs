@@ -11,6 +11,7 @@ use super::super::deaths::{Survivor, end_of, process};
 use super::super::latency::Times;
 use super::super::report::Stopped;
 use crate::effects::effects::EffectsClient;
+use crate::signal;
 
 /// How many wait.
 pub const THREADS: u32 = 1_000;
@@ -27,7 +28,7 @@ pub fn outlive(survivor: &Survivor) -> Result<(Times, usize), Stopped> {
     let client = Arc::new(survivor.bind()?);
     client.null()?;
     let stopped = Pid::from_raw(server.pid().cast_signed()).ok_or("no process has number 0")?;
-    stop(stopped)?;
+    signal::stop(server.pid());
     // What is posted from here on nobody takes.
     let process = process(server.pid())?;
     let waited = run(move || {
@@ -43,17 +44,6 @@ pub fn outlive(survivor: &Survivor) -> Result<(Times, usize), Stopped> {
     let mut times = Times::default();
     told.iter().for_each(|told| times.push(told.at.saturating_duration_since(ended)));
     Ok((times, told.iter().filter(|told| told.has_returned).count()))
-}
-
-/// Stops a process, and comes back when it stands.
-fn stop(process: Pid) -> Result<(), Stopped> {
-    kill_process(process, Signal::STOP)?;
-    let file = format!("/proc/{}/stat", process.as_raw_nonzero());
-    // Its state is behind its name, which is in brackets.
-    while !std::fs::read_to_string(&file)?.contains(") T") {
-        std::thread::yield_now();
-    }
-    Ok(())
 }
 
 /// Forks them, and comes back when all of them wait.

@@ -14,9 +14,7 @@ use nearcall_abi::message::{Message, PACKET_BYTES_MAX};
 use nearcall_os::peer::{effective_uid, uid_of};
 use nearcall_os::socket::{Listener, Stream};
 use rustix::io::Errno;
-use rustix::process::{
-    Pid, PidfdFlags, PidfdGetfdFlags, Signal, kill_process, pidfd_getfd, pidfd_open,
-};
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
 use super::importers::{Importer, Manner};
 use super::machine::Machine;
@@ -26,6 +24,7 @@ use crate::campaign::hand;
 use crate::campaign::player::{Player, bind_in};
 use crate::campaign::report::{Report, Stopped};
 use crate::effects::effects::{EFFECTS, EffectsClient};
+use crate::signal;
 
 const NAME: &str = "robbed";
 
@@ -244,7 +243,7 @@ fn listen_in_its_place(report: &mut Report, victims: &Victims) -> Result<(), Sto
     hand::send(&importer, &hand::packet(&hand::import_message()), &[])?;
     usurper.ended_in_time()?;
     // In case it has not.
-    kill_process(process(pid)?, Signal::CONT)?;
+    signal::resume(pid);
     let (said, complaints) = usurper.said()?;
     let right = format!("user {} imports {}", effective_uid(), EFFECTS.name);
     report.count += 1;
@@ -263,13 +262,14 @@ pub fn usurp(rest: &str) {
     let mut stolen = stolen.map(|socket| socket.expect("theft works"));
     let listener = stolen.find_map(|socket| Listener::from_descriptor(socket).ok());
     let listener = listener.expect("a server listens");
-    let server = process(pid.parse().expect("a number")).expect("a process");
-    kill_process(server, Signal::STOP).expect("it is of the same user");
+    // Whoever comes while one of its threads still runs may be the server's yet.
+    let server = pid.parse().expect("a number");
+    signal::stop(server);
     println!("ready");
     let importer = handed::accept(&listener);
     let mut packet = [0; PACKET_BYTES_MAX];
     let received = importer.receive(&mut packet, 0, TIMEOUT).expect("a packet");
-    kill_process(server, Signal::CONT).expect("it is of the same user");
+    signal::resume(server);
     let user = uid_of(&importer).expect("a peer");
     match Message::decode(&packet[..received.bytes]) {
         Ok(Message::Import { interface_name, .. }) => {
