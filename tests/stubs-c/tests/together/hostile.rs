@@ -11,9 +11,7 @@ use nearcall_idl::model::Model;
 use nearcall_idl::selftest::Selftest;
 use stubs_c_tests::cross::CROSS;
 
-use crate::support::{
-    SANITIZED_QUICKLY, Server, Workshop, lacking, prey, sanitizing, tests_directory,
-};
+use crate::support::{SANITIZED, Server, Workshop, lacking, prey, sanitizing, tests_directory};
 
 /// Whose stubs are lied to: folders and files.
 const HUNTED: &[&str] = &[
@@ -51,6 +49,7 @@ fn outlive(
     let posted = posted.taking(Kind::Key);
     let mut posted = posted.of(&[Side::Client], &[Form::Call, Form::Descriptors]);
     let workshop = Workshop::with_cpp();
+    workshop.compile_ahead(compiler, SANITIZED);
     for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
         let Some(program) = print(&hunted.model, &hunted.stem, &test) else {
@@ -96,7 +95,7 @@ fn a_server_in_c_makes_only_so_much_of_defaults() {
         return lacking("a compiler of C with sanitizers");
     };
     let workshop = Workshop::new();
-    let program = workshop.program(compiler, "server", SANITIZED_QUICKLY);
+    let program = workshop.program(compiler, "server", SANITIZED);
     let server = Server::start(&program, "flooded", workshop.path());
     let domain = Domain::new().expect("a domain");
     let mut options = ImportOptions::default();
