@@ -43,19 +43,24 @@ const KINDS: u32 = 6;
 /// Calls before a window.
 const WARM_UP: u32 = 1_000;
 
-/// Calls of a window in which allocations are counted.
-const CALLS: u32 = 10_000;
+/// Calls of a window in which allocations are counted: it is shorter than the slice of a processor
+/// that a build beside them leaves to them.
+const CALLS: u32 = 2_000;
 
 /// Calls of the two kinds of window in which system calls are counted.
-const TRACED: [u32; 2] = [2_000, 20_000];
+const TRACED: [u32; 2] = [1_000, 8_000];
 
 /// Most windows of which one must be clean.
-const WINDOWS: u32 = 50;
+const WINDOWS: u32 = 200;
+
+/// What is waited after the first of them that was not clean; after the second twice as long, so
+/// 20 s after all.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// System calls that a window may have, however long it is: what it was opened with wakes a server.
 const SYSTEM_CALLS_MAX: usize = 16;
 
-/// System calls of a window without a call of ours, which must be counted.
+/// System calls of a window without a call of ours, which must be counted; others may have some.
 const YIELDS: usize = 100;
 
 /// How long a server that was called is left alone before it must be quiet.
@@ -226,6 +231,8 @@ fn calls_allocate_nothing() -> Finding {
                 return Ok(format!("{CALLS} calls, {how}: 0 allocations, in window {window}"));
             }
             counts.push((ours, server));
+            // Whatever has the processors beside them may take longer than all windows together.
+            std::thread::sleep(PATIENCE * window);
         }
         Err(format!("{how}, (client, server) in windows of {CALLS} calls: {counts:?}").into())
     })
@@ -259,8 +266,9 @@ fn calls_make_no_system_call() -> Finding {
         return Err(format!("strace {}: {said}", output.status).into());
     }
     let log = std::fs::read_to_string(log)?;
-    if windows_in(&log, 0)[..] != [YIELDS] {
-        return Err(format!("system calls are not counted: {:?}", windows_in(&log, 0)).into());
+    let yields = windows_in(&log, 0);
+    if !matches!(yields[..], [count] if (YIELDS..=YIELDS + SYSTEM_CALLS_MAX).contains(&count)) {
+        return Err(format!("system calls are not counted: {yields:?} of {YIELDS}").into());
     }
     let fewest = TRACED.map(|calls| windows_in(&log, calls).into_iter().min());
     let finding = format!(
