@@ -10,7 +10,9 @@ use std::process::Command;
 use futures::executor::block_on;
 use nearcall::name::Scope;
 use nearcall::raw::Failure;
-use nearcall::{BindError, Binding, CallError, Clerk, Domain, ExportOptions, UsageError};
+use nearcall::{
+    BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions, UsageError,
+};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, alarm, fork};
 use testkit::faults::faults::{FAULTS, FaultsClient};
@@ -260,6 +262,31 @@ fn what_a_child_drops_or_ends_with_ends_nothing() {
         goes_on(&own);
         goes_on(&import());
         goes_on(&held.unwrap().1);
+    });
+}
+
+#[test]
+fn a_child_exports_nothing_through_its_parents_domain() {
+    alone("a_child_exports_nothing_through_its_parents_domain", || {
+        let directory = tempfile::tempdir().unwrap();
+        let (domain, client) = (Domain::new().unwrap(), Domain::new().unwrap());
+        let export = |name: &str| testkit::server::export(&domain, directory.path(), name);
+        let _clerk = export("forks-before").unwrap();
+        child(|| {
+            let refusal = export("forks-in-child").map(drop);
+            let Err(ExportError::System { reason, .. }) = refusal else { panic!("{refusal:?}") };
+            assert!(reason.to_string().contains("was forked from"), "{reason}");
+        });
+        let _another = export("forks-after").unwrap();
+        for name in ["forks-before", "forks-after"] {
+            let options = import_options(directory.path());
+            let binding = Binding::import_with(&client, name, &FAULTS, options).unwrap();
+            goes_on(&FaultsClient::new(binding));
+        }
+        let mut options = import_options(directory.path());
+        options.timeout = std::time::Duration::ZERO;
+        let nobody = Binding::import_with(&client, "forks-in-child", &FAULTS, options).map(drop);
+        assert!(matches!(nobody, Err(BindError::NoSuchName { .. })), "{nobody:?}");
     });
 }
 
