@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use nearcall_idl::back::cpp::compile_cpp;
 use nearcall_idl::diagnostic::render;
 use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
@@ -112,6 +113,18 @@ fn what_may_be_anything_is_what_the_language_declares_for_it() {
     let own = ["Any", "ListValue", "NullValue", "Struct", "Value", "Value::Kind"];
     let own = own.map(|name| format!("google::protobuf::{name}"));
     assert_eq!(names, [&["A".to_owned()][..], &own[..]].concat());
+}
+
+#[test]
+fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
+    let service = "message A { map<string, B> bs = 1; repeated C cs = 2; }\n\
+                   message B { C c = 1; }\nmessage C {}\n\
+                   message Node { map<string, Leaf> leaves = 1; repeated Node nodes = 2; Leaf leaf = 3; }\n\
+                   message Leaf { Twig twig = 1; }\nmessage Twig { repeated Node nodes = 1; }\n\
+                   service S { rpc Get(A) returns (A); }";
+    let model = model(&[("a.proto", service)]);
+    assert_eq!(names(&model), ["C", "B", "A", "Twig", "Leaf", "Node", "S"]);
+    compile_cpp(&model, "a").unwrap_or_else(|refused| panic!("{refused:?}"));
 }
 
 #[test]
