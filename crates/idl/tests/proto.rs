@@ -61,6 +61,7 @@ fn of_an_import_only_what_is_used_is_there() {
     assert_eq!(names, ["Answer", "Ask", "Deep", "In", "Kind", "Outer::Inner", "S", "Unused"]);
 }
 
+/// As the options of etcd's services do, which have a `google.protobuf.Value`.
 #[test]
 fn what_an_unused_message_holds_is_no_matter() {
     let service = "import \"b.proto\";\nmessage A {}\nservice S { rpc Get(A) returns (A); }";
@@ -73,6 +74,7 @@ fn what_an_unused_message_holds_is_no_matter() {
     );
 }
 
+/// As most files do that declare options: gogoproto's and protoc-gen-validate's among them.
 #[test]
 fn options_may_be_declared_in_proto2() {
     let service = "import \"b.proto\";\nmessage A { string name = 1 [(rules).least = 1]; }\n\
@@ -87,6 +89,7 @@ fn options_may_be_declared_in_proto2() {
     assert!(said.contains("E0405") && said.contains("`b.proto` is of proto2"), "{said}");
 }
 
+/// protoc's own folder of them is an include directory of many.
 #[test]
 fn files_of_the_language_are_taken_from_nowhere_else() {
     let service = "import \"google/protobuf/descriptor.proto\";\n\
@@ -115,6 +118,7 @@ fn what_may_be_anything_is_what_the_language_declares_for_it() {
     assert_eq!(names, [&["A".to_owned()][..], &own[..]].concat());
 }
 
+/// C++ has no map of what comes later, so that such a file would have no stubs there.
 #[test]
 fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
     let service = "message A { map<string, B> bs = 1; repeated C cs = 2; }\n\
@@ -125,6 +129,18 @@ fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
     let model = model(&[("a.proto", service)]);
     assert_eq!(names(&model), ["C", "B", "A", "Twig", "Leaf", "Node", "S"]);
     compile_cpp(&model, "a").unwrap_or_else(|refused| panic!("{refused:?}"));
+}
+
+#[test]
+fn comments_document_what_they_stand_above_or_behind() {
+    let message = "/** A message.\n * Of two lines. */\n\
+                   message A {\n  /// Above.\n  ///\n  /// And on.\n  int32 a = 1; // Not behind.\n\n  \
+                   int32 b = 2; // Behind.\n  // Above, with a / and * in it.\n  int32 c = 3;\n\n  \
+                   ////////////////\n  int32 d = 4;\n}";
+    let model = model(&[("a.proto", message)]);
+    assert_eq!(find(&model, "A").doc.as_deref(), Some("A message.\nOf two lines."));
+    let docs: Vec<String> = members(&model, "A").into_iter().map(|(_, doc)| doc).collect();
+    assert_eq!(docs, ["Above.\n\nAnd on.", "Behind.", "Above, with a / and * in it.", ""]);
 }
 
 #[test]
