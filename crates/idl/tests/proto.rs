@@ -52,7 +52,8 @@ fn of_an_import_only_what_is_used_is_there() {
                    message Ask { In in = 1; map<string, Kind> kinds = 2; }\n\
                    message Unused {}\n\
                    service S { rpc Get(Ask) returns (Answer); }";
-    let import = "message In { Deep deep = 1; }\nmessage Deep {}\nmessage Answer { Outer.Inner i = 1; }\n\
+    let import = "message In { Deep deep = 1; }\nmessage Deep {}\n\
+                  message Answer { Outer.Inner i = 1; }\n\
                   message Outer { message Inner {} }\nenum Kind { NONE = 0; }\n\
                   message Left { Right right = 1; }\nmessage Right {}\nenum Out { OUT = 0; }";
     let model = model(&[("a.proto", service), ("b.proto", import)]);
@@ -108,7 +109,8 @@ fn files_of_the_language_are_taken_from_nowhere_else() {
 
 #[test]
 fn what_may_be_anything_is_what_the_language_declares_for_it() {
-    let service = "import \"google/protobuf/any.proto\";\nimport \"google/protobuf/struct.proto\";\n\
+    let service = "import \"google/protobuf/any.proto\";\n\
+                   import \"google/protobuf/struct.proto\";\n\
                    message A { google.protobuf.Any any = 1; google.protobuf.Struct fields = 2; }";
     let model = model(&[("a.proto", service)]);
     let mut names = names(&model);
@@ -123,7 +125,8 @@ fn what_may_be_anything_is_what_the_language_declares_for_it() {
 fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
     let service = "message A { map<string, B> bs = 1; repeated C cs = 2; }\n\
                    message B { C c = 1; }\nmessage C {}\n\
-                   message Node { map<string, Leaf> leaves = 1; repeated Node nodes = 2; Leaf leaf = 3; }\n\
+                   message Node { map<string, Leaf> leaves = 1; repeated Node nodes = 2; \
+                   Leaf leaf = 3; }\n\
                    message Leaf { Twig twig = 1; }\nmessage Twig { repeated Node nodes = 1; }\n\
                    service S { rpc Get(A) returns (A); }";
     let model = model(&[("a.proto", service)]);
@@ -134,7 +137,8 @@ fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
 #[test]
 fn comments_document_what_they_stand_above_or_behind() {
     let message = "/** A message.\n * Of two lines. */\n\
-                   message A {\n  /// Above.\n  ///\n  /// And on.\n  int32 a = 1; // Not behind.\n\n  \
+                   message A {\n  /// Above.\n  ///\n  /// And on.\n  \
+                   int32 a = 1; // Not behind.\n\n  \
                    int32 b = 2; // Behind.\n  // Above, with a / and * in it.\n  int32 c = 3;\n\n  \
                    ////////////////\n  int32 d = 4;\n}";
     let model = model(&[("a.proto", message)]);

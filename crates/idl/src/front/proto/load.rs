@@ -1,8 +1,8 @@
 //! Reads the named file and all that it imports, has protox parse and check each, and hands them
 //! on in the order in which they need each other.
 //!
-//! Files of `google/protobuf/` come with protox, wherever else they are. Any other import is searched
-//! for beside the root of the named file, then in the include directories.
+//! Files of `google/protobuf/` come with protox, wherever else they are. Any other import is
+//! searched for beside the root of the named file, then in the include directories.
 
 use std::collections::HashMap;
 use std::io;

@@ -40,8 +40,8 @@ fn edition(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Option<Dia
     let end = start + statement.len() + 1;
     let span = Span { file, start: start as u32, end: end as u32 };
     let message = format!("`{}` is of edition {said}", source.path.display());
-    let help = "write `syntax = \"proto3\";` in its place, and `optional` before fields that may be \
-                missing and are no messages";
+    let help = "write `syntax = \"proto3\";` in its place, and `optional` before fields that may \
+                be missing and are no messages";
     Some(Diagnostic::new(&rules::SYNTAX, span, message).help(help))
 }
 
