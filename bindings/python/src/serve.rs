@@ -64,8 +64,9 @@ impl Clerk {
         let plan = Arc::clone(&interface.plan);
         let functions = plan.procedures.iter().map(|procedure| {
             let function = procedure.function.as_ref();
-            let function = function.map(|name| server.getattr(name.bind(py)).map(Bound::unbind));
-            function.transpose()
+            let function = function.map(|name| server.getattr(name.bind(py)));
+            let function = function.transpose()?;
+            function.map(|function| entered(procedure.name, function)).transpose()
         });
         let functions = functions.collect::<PyResult<_>>()?;
         let entries = ServedObject { plan, functions };
@@ -118,6 +119,18 @@ impl Clerk {
         let clerk = clerk.as_ref();
         clerk.map(ask).ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
     }
+}
+
+/// A method that can be entered: one that is awaited would not run, and seem to have run.
+fn entered(name: &str, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let inspect = function.py().import("inspect")?;
+    for kind in ["iscoroutinefunction", "isasyncgenfunction"] {
+        if inspect.call_method1(kind, (&function,))?.is_truthy()? {
+            let message = format!("{name} is `async def`: nobody awaits a procedure in Python");
+            return Err(PyTypeError::new_err(message));
+        }
+    }
+    Ok(function.unbind())
 }
 
 /// What a policy file says.
@@ -249,12 +262,7 @@ pub fn reply<'py>(
             messages::fill(message, &plan.table, Side::Server, only)
         }
         wanted => {
-            let all = answer.cast::<PyTuple>().map_err(PyErr::from)?;
-            if all.len() != wanted {
-                let (name, found) = (procedure.name, all.len());
-                let message = format!("{name} returns {wanted} values, not {found}");
-                return Err(PyTypeError::new_err(message).into());
-            }
+            let all = all_of(&answer, procedure.name, wanted)?;
             messages::fill(message, &plan.table, Side::Server, all.iter_borrowed())
         }
     };
@@ -265,6 +273,20 @@ pub fn reply<'py>(
     }
     let results = put(arguments.results(), message, &filled)?;
     results.reply(message.fixed_bytes as u32).map_err(Unserved::Refused)
+}
+
+/// Several results: a tuple, as Python returns them.
+fn all_of<'a, 'py>(
+    answer: &'a Bound<'py, PyAny>,
+    name: &str,
+    wanted: usize,
+) -> PyResult<&'a Bound<'py, PyTuple>> {
+    let found = match answer.cast::<PyTuple>() {
+        Ok(all) if all.len() == wanted => return Ok(all),
+        Ok(all) => all.len().to_string(),
+        Err(_) => format!("a value of type {}", answer.get_type().name()?),
+    };
+    Err(PyTypeError::new_err(format!("{name} returns {wanted} values, not {found}")))
 }
 
 /// An exception of the interface goes back as such.

@@ -197,6 +197,15 @@ pub fn view_of_numbers(
     numbers: &Numbers,
     is_sequence: bool,
 ) -> Result<Option<View>, Wrong> {
+    view_of(value, numbers, (is_sequence, &numbers.dimensions))
+}
+
+/// The same, of as many dimensions; of a sequence's, those of its elements.
+fn view_of(
+    value: &Bound<'_, PyAny>,
+    numbers: &Numbers,
+    (is_sequence, dimensions): (bool, &[usize]),
+) -> Result<Option<View>, Wrong> {
     let Some(view) = View::of(value) else {
         return Ok(None);
     };
@@ -206,8 +215,8 @@ pub fn view_of_numbers(
         return Err(wrong_type(value, &format!("a buffer of {wanted}, not of {found:?},")));
     }
     let own = if is_sequence { view.shape().get(1..) } else { Some(view.shape()) };
-    if own != Some(&numbers.dimensions) {
-        let (any, wanted) = (["any"], numbers.dimensions.iter().map(ToString::to_string));
+    if own != Some(dimensions) {
+        let (any, wanted) = (["any"], dimensions.iter().map(ToString::to_string));
         let any = any.iter().filter(|_| is_sequence).map(ToString::to_string);
         let wanted = any.chain(wanted).collect::<Vec<_>>().join(" x ");
         let found = view.shape().iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
@@ -265,7 +274,9 @@ impl<'t> Writer<'t> {
                 self.bytes[at..at + 4].copy_from_slice(&count.to_le_bytes());
                 Ok(())
             }
-            Type::NumberArray { numbers } => self.number_array(value, numbers),
+            Type::NumberArray { numbers } => {
+                self.numbers_within(value, numbers, &numbers.dimensions)
+            }
             Type::Sequence { element, bound } => {
                 let items = items(value)?;
                 check_bound(items.len(), *bound)?;
@@ -351,15 +362,7 @@ impl<'t> Writer<'t> {
         Ok(items.len() as u32)
     }
 
-    fn number_array(&mut self, value: &Bound<'_, PyAny>, numbers: &Numbers) -> Result<(), Wrong> {
-        if let Some(view) = view_of_numbers(value, numbers, false)? {
-            self.bytes.extend_from_slice(view.bytes());
-            return Ok(());
-        }
-        self.numbers_within(value, numbers, &numbers.dimensions)
-    }
-
-    /// Numbers of lists within lists.
+    /// Numbers of lists within lists, the inner ones of which may be buffers: NumPy's rows, bytes.
     fn numbers_within(
         &mut self,
         value: &Bound<'_, PyAny>,
@@ -374,6 +377,10 @@ impl<'t> Writer<'t> {
             self.bytes.extend_from_slice(room);
             return Ok(());
         };
+        if let Some(view) = view_of(value, numbers, (false, dimensions))? {
+            self.bytes.extend_from_slice(view.bytes());
+            return Ok(());
+        }
         let items = items(value)?;
         if items.len() != *count {
             return Err(wrong_type(value, &format!("a sequence of {count}")));

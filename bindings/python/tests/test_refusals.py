@@ -126,6 +126,35 @@ def test_what_is_no_server_is_not_exported() -> None:
         nearcall.export("nothing", object())  # type: ignore[arg-type]
 
 
+def test_procedures_that_would_have_to_be_awaited_are_not_exported(shapes: Shapes) -> None:
+    class Awaited(shapes.BaseServer):  # type: ignore[misc, name-defined]
+        async def null(self) -> None:
+            pass
+
+        def add(self, a: int, b: int) -> int:
+            return a + b
+
+    with pytest.raises(TypeError, match="^null is `async def`: nobody awaits"):
+        nearcall.export("awaited", Awaited())
+
+
+def test_several_results_are_a_tuple(shapes: Shapes, monkeypatch: pytest.MonkeyPatch) -> None:
+    def meet(self: object, given: typing.Any, maybe: object) -> object:
+        return [given, given.place, maybe]
+
+    served = dict.fromkeys(shapes.ShapesServer.__abstractmethods__, meet)
+    server = type("Served", (shapes.ShapesServer,), served)()
+    shown: list[str] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda error: shown.append(str(error.exc_value)))
+    person = shapes.Person(
+        "", [], {}, None, shapes.Choice(1, 1), numpy.zeros(0), shapes.Point(1.0, 2.0)
+    )
+    with nearcall.export("a-list", server):
+        with pytest.raises(nearcall.Panicked):
+            shapes.ShapesClient.import_("a-list").meet(person, shapes.Maybe(False, None))
+    assert shown == ["meet returns 3 values, not a value of type list"]
+
+
 def test_what_has_no_end_is_refused(rust: typing.Any, shapes: Shapes) -> None:
     tree = shapes.Tree(1, [])
     tree.below.append(tree)

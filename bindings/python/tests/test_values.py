@@ -107,6 +107,15 @@ def test_arrays_keep_their_shape(client: typing.Any) -> None:
     assert numpy.array_equal(client.turn(one.tolist(), []), one[numpy.newaxis])
 
 
+def test_rows_of_arrays_are_arrays_or_lists(client: typing.Any) -> None:
+    one = numpy.arange(6.0).reshape(2, 3)
+    turned = client.turn([one[0], array.array("d", one[1])], [one, [one[1], [3.0, 4.0, 5.0]]])
+    assert numpy.array_equal(turned[2], one)
+    assert numpy.array_equal(turned[1], [one[1], one[1]])
+    with pytest.raises(TypeError, match=r"shape \(3\), not \(2\),"):
+        client.turn([one[0], one[1][:2]], [])
+
+
 def test_structs_maps_and_unions(client: typing.Any, shapes: Shapes) -> None:
     person = shapes.Person(
         name="Ada",

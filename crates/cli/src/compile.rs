@@ -62,14 +62,20 @@ impl Compile {
         match (&self.output, files.as_slice()) {
             (Some(output), [one]) if !output.is_dir() => write(output, one),
             (None, [one]) => print(&one.text),
-            (Some(directory), several) => several.iter().try_for_each(|file| {
-                write(&directory.join(format!("{stem}{}", file.suffix)), file)
-            }),
-            (None, several) => {
+            (Some(directory), several) if directory.is_dir() => {
+                several.iter().try_for_each(|file| {
+                    write(&directory.join(format!("{stem}{}", file.suffix)), file)
+                })
+            }
+            (output, several) => {
                 let (count, languages) = (several.len(), self.languages.join(" and "));
                 let take = if self.languages.len() == 1 { "takes" } else { "take" };
-                Err(format!("{languages} {take} {count} files: name their directory, -o DIR")
-                    .into())
+                let found = output.as_ref().map(|path| format!(" ({} is none)", path.display()));
+                let found = found.unwrap_or_default();
+                Err(format!(
+                    "{languages} {take} {count} files: name their directory, -o DIR{found}"
+                )
+                .into())
             }
         }
     }

@@ -76,6 +76,9 @@ fn a_language_of_several_files_wants_a_directory() {
     let (code, _, errors) = run(&directory, &["compile", "--language", "c", "good.idl"]);
     assert_eq!(code, 1);
     assert!(errors.contains("c takes 3 files: name their directory, -o DIR"), "{errors}");
+    let (code, _, errors) = run(&directory, &["compile", "-l", "c", "good.idl", "-o", "good.h"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("name their directory, -o DIR (good.h is none)"), "{errors}");
     let (code, nothing, errors) =
         run(&directory, &["compile", "--language", "c", "good.idl", "-o", "."]);
     assert_eq!((code, nothing.as_str(), errors.as_str()), (0, "", ""));

@@ -264,6 +264,18 @@ fn an_escaped_name_is_the_name_without_its_escape() {
     assert_eq!(declared.members[0].name, "long");
 }
 
+/// As the examples of DCE have it: an array is a pointer where it is a parameter.
+#[test]
+fn an_array_of_midl_comes_back_under_any_name() {
+    let text = "typedef long ROW[4]; typedef ROW SAME; typedef ROW GRID[2];
+                interface i { void f([in, out] ROW a, [out] SAME b, [out] GRID c, [out] ROW *d); }";
+    let model = model_of(&[("a.midl", text)]);
+    let Kind::Interface(interface) = &find(&model, "i").kind else { panic!() };
+    let parameters = interface.operations[0].parameters.iter();
+    let ways: Vec<Direction> = parameters.map(|one| one.direction).collect();
+    assert_eq!(ways, [Direction::Inout, Direction::Out, Direction::Out, Direction::Out]);
+}
+
 #[test]
 fn a_file_without_definitions_means_nothing() {
     assert_eq!(model("// nothing\n"), Model::default());

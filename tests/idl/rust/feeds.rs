@@ -46,6 +46,11 @@ pub mod feeds {
         /// No case: the discriminator alone.
         Other(i32),
     }
+    impl ::core::default::Default for Cell {
+        fn default() -> Self {
+            Self::Other(0)
+        }
+    }
     impl ::nearcall::raw::Marshal for Cell {
         const BYTES_MIN: usize = 4;
         fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {

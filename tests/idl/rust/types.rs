@@ -915,6 +915,11 @@ pub mod types {
         /// No case: the discriminator alone.
         Other(i32),
     }
+    impl ::core::default::Default for Num {
+        fn default() -> Self {
+            Self::Other(0)
+        }
+    }
     impl ::nearcall::raw::Marshal for Num {
         const BYTES_MIN: usize = 4;
         fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
@@ -1083,6 +1088,11 @@ pub mod types {
         O(u8, ::std::vec::Vec<u8>),
         /// No case: the discriminator alone.
         Other(u8),
+    }
+    impl ::core::default::Default for Oct {
+        fn default() -> Self {
+            Self::Other(0)
+        }
     }
     impl ::nearcall::raw::Marshal for Oct {
         const BYTES_MIN: usize = 1;

@@ -109,6 +109,13 @@ fn empty_book() -> Book {
     }
 }
 
+/// As of any message of proto3: who builds one says only what is in it.
+#[test]
+fn a_message_by_default_is_the_empty_one() {
+    assert_eq!(Book::default(), empty_book());
+    assert_eq!(book::Price::default(), book::Price::Other(0));
+}
+
 #[test]
 fn a_message_comes_back_as_it_was_sent() {
     let books = vec![full_book(), empty_book()];

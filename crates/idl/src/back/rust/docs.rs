@@ -24,8 +24,11 @@ pub fn optional_doc(comment: &Option<String>) -> TokenStream {
 }
 
 /// Lines without indentation, which would be a doc test, but for what continues a list item;
-/// without brackets, which would be links or tags. A fence without a language is text.
+/// without brackets, which would be links or tags. A fence without a language is text. What turns
+/// the direction of text, which rustc refuses in comments, is left out.
 fn lines(comment: &str) -> Vec<String> {
+    let turns = |letter: &char| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let comment: String = comment.chars().filter(|letter| !turns(letter)).collect();
     let mut lines: Vec<String> = Vec::new();
     let mut is_code = false;
     let mut continued = 0;
@@ -93,6 +96,14 @@ mod tests {
     fn a_list_item_goes_on_under_its_text() {
         assert_eq!(lines("- one\ntwo\n- three\n\nfour"), ["- one", "  two", "- three", "", "four"]);
         assert_eq!(lines("1. one\n two"), ["1. one", "   two"]);
+    }
+
+    #[test]
+    fn what_rustc_refuses_in_comments_is_left_out() {
+        assert_eq!(
+            lines("to \u{202e}left\u{202c}\n```\n\u{2066}x\n```"),
+            ["to left", "```text", "x", "```"]
+        );
     }
 
     #[test]

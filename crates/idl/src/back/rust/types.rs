@@ -3,7 +3,7 @@
 use crate::back::rust::Rust;
 use crate::back::rust::tokens::{Literal, TokenStream, quote};
 use crate::layout::members;
-use crate::model::{DeclarationId, Kind, Member, Primitive, Type};
+use crate::model::{DeclarationId, Kind, Member, Primitive, Type, Union, UnionDefault, Value};
 
 /// Traits that a type derives besides `Clone`, `Debug` and `PartialEq`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,13 +148,22 @@ impl Rust<'_> {
                 let members: Vec<&Member> = union.cases.iter().map(|case| &case.member).collect();
                 let mut traits = self.traits(&union.discriminator, open);
                 traits = traits.and(self.members_traits(&members, open));
-                Traits { default: false, ..traits }
+                Traits { default: self.begins_with_no_case(union), ..traits }
             }
             Kind::Struct(_) => self.members_traits(&members(self.model, id), open),
             _ => Traits::ALL,
         };
         open.pop();
         traits
+    }
+}
+
+impl Rust<'_> {
+    /// Does a discriminator of zero select nothing, as in a `oneof` that is not set?
+    fn begins_with_no_case(&self, union: &Union) -> bool {
+        let labels = union.cases.iter().flat_map(|case| &case.labels);
+        let is_integer = |label: &Value| matches!(label, Value::Integer(value) if *value != 0);
+        union.default == UnionDefault::Implicit && labels.into_iter().all(is_integer)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::back::rust::limits::Subject;
 use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
 use crate::back::rust::tokens::{Ident, TokenStream, quote};
+use crate::back::rust::types::Traits;
 use crate::model::{
     Case as UnionCase, DeclarationId, Kind, Primitive, Type, Union, UnionDefault, Value,
 };
@@ -29,9 +30,19 @@ impl Rust<'_> {
         let declaration = self.model.declaration(id);
         let doc = doc(&declaration.doc, &format!("Union `{}`.", declaration.name));
         let name = ident(self.names.declaration(id));
-        let derive = self.union_traits(id).derive();
+        let traits = self.union_traits(id);
+        let derive = Traits { default: false, ..traits }.derive();
         let discriminator = self.owned(scope, &union.discriminator);
         let (variants, other) = variants(union);
+        let default = traits.default.then(|| {
+            quote! {
+                impl ::core::default::Default for #name {
+                    fn default() -> Self {
+                        Self::#other(0)
+                    }
+                }
+            }
+        });
         let boxed = self.type_plan(id).members.iter().map(|member| member.is_boxed);
         let cases = union.cases.iter().zip(boxed).zip(&variants).zip(0..);
         let mut held = Vec::new();
@@ -64,6 +75,7 @@ impl Rust<'_> {
             #derive
             #allow
             pub enum #name { #(#variants,)* }
+            #default
             #marshal
         }
     }

@@ -33,6 +33,8 @@ pub(super) struct Lowering {
     pub noted: HashSet<String>,
     /// What typedefs come to; `None` for what was reported.
     pub types: HashMap<Rc<str>, Option<Shape>>,
+    /// Those that come to an array, which is a pointer where it is a parameter.
+    pub arrays: HashSet<Rc<str>>,
     /// The name of the type that a tag is of.
     pub tags: HashMap<Rc<str>, Tag>,
     pub constants: HashSet<Rc<str>>,
@@ -69,6 +71,7 @@ pub(super) fn lower(items: Vec<Item>) -> (Vec<TreeItem>, Vec<Diagnostic>) {
         diagnostics: Vec::new(),
         noted: HashSet::new(),
         types: HashMap::new(),
+        arrays: HashSet::new(),
         tags: HashMap::new(),
         constants: HashSet::new(),
         interfaces: HashSet::new(),
@@ -352,6 +355,9 @@ impl Lowering {
         if is_forward {
             return Some(shape);
         }
+        if !shape.layers.is_empty() || self.is_array(used) {
+            self.arrays.insert(name.text.clone());
+        }
         let annotations = self.range(&declaration.attributes);
         let laid = self.lay(&shape, &[], Role::Inner, name)?;
         let declarator =
@@ -360,6 +366,11 @@ impl Lowering {
         self.define(declaration.doc.clone(), annotations, kind);
         let scalar = if shape.layers.is_empty() { *scalar } else { Scalar::No };
         Some(Shape::value(named(name), scalar))
+    }
+
+    /// Is this the name of an array?
+    pub(super) fn is_array(&self, used: &TypeUse) -> bool {
+        matches!(&used.kind, TypeKind::Name(name) if self.arrays.contains(&name.parts[0].text))
     }
 
     /// `range(least, greatest)` as the annotation that it is.

@@ -130,7 +130,8 @@ impl Lowering {
             return;
         }
         let name = &slot.name.text;
-        if shape.layers.is_empty() {
+        let is_array = matches!(&shape.base, Base::Value { used, .. } if self.is_array(used));
+        if shape.layers.is_empty() && !is_array {
             let message = format!("`{name}` comes back and is no pointer");
             let finding = Diagnostic::new(&rules::OUT, slot.name.span, message)
                 .help(format!("write `*{name}`"));

@@ -1,8 +1,8 @@
 //! Reads the named file and all that it imports, has protox parse and check each, and hands them
 //! on in the order in which they need each other.
 //!
-//! An import is searched for beside the root of the named file, then in the include directories.
-//! Files of `google/protobuf/` that protox brings along need not be anywhere.
+//! Files of `google/protobuf/` come with protox, wherever else they are. Any other import is
+//! searched for beside the root of the named file, then in the include directories.
 
 use std::collections::HashMap;
 use std::io;
@@ -166,6 +166,11 @@ impl Loader<'_> {
             self.report_too_much(span, &format!("more than {FILES_MAX} files are imported"));
             return None;
         }
+        // Who has them in an include directory, beside protoc say, means the same by them.
+        if let Ok(file) = GoogleFileResolver::new().open_file(name) {
+            let id = self.sources.add_built_in(name, "");
+            return Some(self.opened(name, id, file, true));
+        }
         for root in self.roots.clone() {
             let path = root.join(name);
             match self.read(&path) {
@@ -177,10 +182,6 @@ impl Loader<'_> {
                     return None;
                 }
             }
-        }
-        if let Ok(file) = GoogleFileResolver::new().open_file(name) {
-            let id = self.sources.add_built_in(name, "");
-            return Some(self.opened(name, id, file, true));
         }
         let message = format!("`{name}` is imported and not found");
         let finding = Diagnostic::new(&rules::IMPORT, span, message).help(

@@ -37,17 +37,28 @@ pub(super) struct Lowering<'a> {
 /// The syntax tree of a compilation, and what has no place in it.
 pub(super) fn lower(loaded: &[Loaded], map: &SourceMap) -> (Vec<Item>, Vec<Diagnostic>) {
     let sources: Vec<Source> = loaded.iter().map(|one| names::source(one, map)).collect();
-    let findings: Vec<Diagnostic> = sources.iter().filter_map(other_syntax).collect();
+    let names = Names::new(&sources);
+    let needed =
+        sources.iter().zip(0..).filter(|(source, index)| is_needed(source, *index, &names));
+    let findings: Vec<Diagnostic> = needed.filter_map(|(source, _)| other_syntax(source)).collect();
     if !findings.is_empty() {
         return (Vec::new(), findings);
     }
-    let names = Names::new(&sources);
     let order = Order::new(&names);
     let mut lowering = Lowering { sources, names, order, findings, items: Vec::new() };
     lowering.messages_and_enums();
     lowering.services();
     lowering.note_extensions();
     (lowering.items, lowering.findings)
+}
+
+/// Is anything of a file in the stubs? Many an imported file declares options and nothing else.
+fn is_needed(source: &Source<'_>, index: usize, names: &Names<'_>) -> bool {
+    let loaded = source.loaded;
+    !loaded.is_included
+        || !loaded.descriptor.service.is_empty()
+        || names.messages.iter().any(|one| one.source == index)
+        || names.enums.iter().any(|one| one.source == index)
 }
 
 /// What is wrong with a file that is not of proto3.
@@ -205,21 +216,24 @@ impl Lowering<'_> {
             return TypeKind::Name(scoped(full_name, span));
         }
         let name = full_name.trim_start_matches('.');
-        let message = format!("`{name}` has no form that is known when stubs are made");
-        let finding = Diagnostic::new(&rules::DYNAMIC, span, message)
-            .help("declare a message for what is passed, with a `oneof` if it is one of several");
+        let message = format!("`{name}` describes what .proto files declare");
+        let finding = Diagnostic::new(&rules::DESCRIPTION, span, message)
+            .help("pass it as `bytes`, as Protocol Buffers write it");
         self.findings.push(finding);
         TypeKind::Outside
     }
 
+    /// Those of the named file: who imports options of others has nothing to do about them.
     fn note_extensions(&mut self) {
         const EXTENSION: i32 = 7;
         const NESTED_EXTENSION: i32 = 6;
-        let of_files = self.sources.iter().filter(|one| !one.loaded.is_built_in).flat_map(|one| {
+        let of_files = self.sources.iter().filter(|one| !one.loaded.is_included).flat_map(|one| {
             let found = one.loaded.descriptor.extension.iter().zip(0..);
             found.map(move |(field, at)| (one, vec![EXTENSION, at], field))
         });
-        let of_messages = self.names.messages.iter().flat_map(|message| {
+        let own = self.names.messages.iter();
+        let own = own.filter(|one| !self.sources[one.source].loaded.is_included);
+        let of_messages = own.flat_map(|message| {
             let source = &self.sources[message.source];
             let found = message.descriptor.extension.iter().zip(0..);
             found.map(move |(field, at)| {

@@ -1,7 +1,7 @@
 //! Every message, enum and service of a compilation, and what the names in it mean.
 //!
-//! Of the files that come with the language only what has a fixed form is taken in; wrappers are
-//! the scalar that they wrap.
+//! Of the files that come with the language only what is in a list here is taken in; wrappers are
+//! the scalar that they wrap. Of all that is imported only what is used stays.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -17,7 +17,11 @@ use crate::front::ast::{Name, ScopedName};
 use crate::source::{SourceMap, Span};
 
 /// Messages that come with the language and are structs like any other.
-const PLAIN: &[&str] = &["Duration", "Empty", "FieldMask", "Timestamp"];
+const PLAIN: &[&str] =
+    &["Any", "Duration", "Empty", "FieldMask", "ListValue", "Struct", "Timestamp", "Value"];
+
+/// The enum that one of those has a value of.
+const PLAIN_ENUM: &str = "NullValue";
 
 /// What stands for nothing as an argument or a result.
 pub(super) const EMPTY: &str = ".google.protobuf.Empty";
@@ -57,7 +61,7 @@ pub(super) struct Declared<'a, D> {
     pub path: Vec<i32>,
 }
 
-/// Everything that a compilation declares, outer messages before inner ones.
+/// Everything that a compilation needs, outer messages before inner ones.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     pub messages: Vec<Declared<'a, DescriptorProto>>,
@@ -84,7 +88,7 @@ impl<'a> Names<'a> {
         for (index, source) in sources.iter().enumerate() {
             names.file(index, source, &source.loaded.descriptor);
         }
-        names.drop_unused_built_ins(sources);
+        names.drop_unused(sources);
         let by_name = |(index, one): (usize, &Declared<_>)| (one.full_name.clone(), index);
         names.messages_by_name = names.messages.iter().enumerate().map(by_name).collect();
         names.enum_names = names.enums.iter().map(|one| one.full_name.clone()).collect();
@@ -100,8 +104,8 @@ impl<'a> Names<'a> {
                 self.message(index, source, scope, vec![MESSAGE, at], message);
             }
         }
-        if !source.loaded.is_built_in {
-            for (declared, at) in file.enum_type.iter().zip(0..) {
+        for (declared, at) in file.enum_type.iter().zip(0..) {
+            if !source.loaded.is_built_in || declared.name() == PLAIN_ENUM {
                 self.enums.push(declare(index, source, scope, vec![ENUM, at], declared));
             }
         }
@@ -135,18 +139,36 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Stubs are made of what the language brings along where it is used.
-    fn drop_unused_built_ins(&mut self, sources: &[Source<'a>]) {
-        let fields = self.messages.iter().flat_map(|one| &one.descriptor.field);
-        let entries = self.entries.values().flat_map(|entry| &entry.field);
-        let of_fields = fields.chain(entries).map(|field| field.type_name());
+    /// Stubs are made of what the named file declares, and of what is used of its imports.
+    fn drop_unused(&mut self, sources: &[Source<'a>]) {
+        let used = self.used(sources);
+        let is_kept = |source: usize, full_name: &str| {
+            !sources[source].loaded.is_included || used.contains(full_name)
+        };
+        self.messages.retain(|one| is_kept(one.source, &one.full_name));
+        self.enums.retain(|one| is_kept(one.source, &one.full_name));
+    }
+
+    /// Full names of what the messages of the named file hold, of what procedures pass, and of what
+    /// that holds in turn.
+    fn used(&self, sources: &[Source<'a>]) -> HashSet<&'a str> {
+        let declared = self.messages.iter().map(|one| (one.full_name.as_str(), one.descriptor));
+        let entries = self.entries.iter().map(|(name, entry)| (name.as_str(), *entry));
+        let by_name: HashMap<&str, &'a DescriptorProto> = declared.chain(entries).collect();
+        let own = self.messages.iter().filter(|one| !sources[one.source].loaded.is_included);
+        let held = own.flat_map(|one| &one.descriptor.field).map(|field| field.type_name());
         let services = sources.iter().flat_map(|source| &source.loaded.descriptor.service);
         let procedures = services.flat_map(|service| &service.method);
         let passed = procedures.flat_map(|method| [method.input_type(), method.output_type()]);
-        let used: HashSet<&str> = of_fields.chain(passed.filter(|name| *name != EMPTY)).collect();
-        self.messages.retain(|one| {
-            !sources[one.source].loaded.is_built_in || used.contains(&one.full_name[..])
-        });
+        let mut found: Vec<&'a str> = held.chain(passed.filter(|name| *name != EMPTY)).collect();
+        let mut used = HashSet::new();
+        while let Some(name) = found.pop() {
+            if used.insert(name) {
+                let fields = by_name.get(name).into_iter().flat_map(|one| &one.field);
+                found.extend(fields.map(|field| field.type_name()));
+            }
+        }
+        used
     }
 
     /// The place of a message among `messages`.

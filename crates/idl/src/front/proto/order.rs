@@ -1,6 +1,10 @@
 //! Which message is declared before which: those that a message holds before it, as far as no
 //! circle forbids it.
+//!
+//! What it holds one of has to be there: where it is not, the field is `@external`. Lists and maps
+//! may be of what comes later, but C++ has no map of that, so that they give way to circles only.
 
+use protox::prost_reflect::prost_types::FieldDescriptorProto;
 use protox::prost_reflect::prost_types::field_descriptor_proto::Label;
 
 use super::names::Names;
@@ -19,32 +23,18 @@ enum Mark {
 }
 
 impl Order {
-    /// No recursion: messages may hold one another in a chain as long as the file.
+    /// First by all that messages hold; in that order once more by what they hold one of, which
+    /// moves nothing but what a circle through a list or a map has put wrong.
     pub fn new(names: &Names<'_>) -> Order {
-        let count = names.messages.len();
-        let mut marks = vec![Mark::New; count];
-        let mut order = Order { messages: Vec::with_capacity(count), places: vec![0; count] };
-        for start in 0..count {
-            let mut path = vec![start];
-            while let Some(at) = path.last().copied() {
-                match marks[at] {
-                    Mark::New => {
-                        marks[at] = Mark::Open;
-                        path.extend(held(names, at).filter(|one| marks[*one] == Mark::New));
-                    }
-                    Mark::Open => {
-                        marks[at] = Mark::Done;
-                        order.places[at] = order.messages.len();
-                        order.messages.push(at);
-                        path.pop();
-                    }
-                    Mark::Done => {
-                        path.pop();
-                    }
-                }
-            }
+        let written: Vec<usize> = (0..names.messages.len()).collect();
+        let by_all = inner_first(&written, |message| held(names, message, |_| true).collect());
+        let is_single = |field: &FieldDescriptorProto| field.label() != Label::Repeated;
+        let messages = inner_first(&by_all, |message| held(names, message, is_single).collect());
+        let mut places = vec![0; messages.len()];
+        for (place, message) in messages.iter().enumerate() {
+            places[*message] = place;
         }
-        order
+        Order { messages, places }
     }
 
     /// Is `held` not declared yet where `holder` is?
@@ -53,9 +43,43 @@ impl Order {
     }
 }
 
-/// The messages that a message holds one of. Lists and maps may be of what is not declared yet.
-fn held<'n>(names: &'n Names<'_>, message: usize) -> impl Iterator<Item = usize> + 'n {
+/// The messages, each behind those that it holds unless they hold it.
+///
+/// No recursion: messages may hold one another in a chain as long as the file.
+fn inner_first(starts: &[usize], held: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+    let mut marks = vec![Mark::New; starts.len()];
+    let mut order = Vec::with_capacity(starts.len());
+    for start in starts {
+        let mut path = vec![*start];
+        while let Some(at) = path.last().copied() {
+            match marks[at] {
+                Mark::New => {
+                    marks[at] = Mark::Open;
+                    path.extend(held(at).into_iter().filter(|one| marks[*one] == Mark::New));
+                }
+                Mark::Open => {
+                    marks[at] = Mark::Done;
+                    order.push(at);
+                    path.pop();
+                }
+                Mark::Done => {
+                    path.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+/// The messages that a message has in these fields, in maps too.
+fn held<'n>(
+    names: &'n Names<'_>,
+    message: usize,
+    is_meant: impl Fn(&FieldDescriptorProto) -> bool + 'n,
+) -> impl Iterator<Item = usize> + 'n {
     let fields = names.messages[message].descriptor.field.iter();
-    let single = fields.filter(|field| field.label() != Label::Repeated);
-    single.filter_map(|field| names.message_index(field.type_name()))
+    fields.filter(move |field| is_meant(field)).filter_map(|field| {
+        let (_, value) = names.entry(field.type_name()).unwrap_or((field, field));
+        names.message_index(value.type_name())
+    })
 }

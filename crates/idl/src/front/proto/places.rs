@@ -42,7 +42,8 @@ impl Places {
                 let span = Span { file, start, end: end.max(start) };
                 places.spans.insert(location.path.clone(), span);
             }
-            if let Some(doc) = location.leading_comments.as_deref().and_then(documentation) {
+            let comments = [&location.leading_comments, &location.trailing_comments];
+            if let Some(doc) = comments.into_iter().flatten().find_map(|one| documentation(one)) {
                 places.docs.insert(location.path.clone(), doc);
             }
         }
@@ -59,15 +60,21 @@ impl Places {
         })
     }
 
-    /// The comment above the thing at `path`.
+    /// The comment above the thing at `path`; if there is none, the one behind it.
     pub fn doc(&self, path: &[i32]) -> Option<Rc<str>> {
         self.docs.get(path).cloned()
     }
 }
 
-/// A comment without its margin.
+/// A comment without its margin, of which protox leaves a blank, and what `/**` and `///` have more
+/// than `/*` and `//`.
 fn documentation(comment: &str) -> Option<Rc<str>> {
-    let lines = comment.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end());
+    let comment = comment.strip_prefix('*').unwrap_or(comment);
+    let has_third = comment.lines().all(|line| line.is_empty() || line.starts_with('/'));
+    let lines = comment.lines().map(|line| {
+        let line = if has_third { line.trim_start_matches('/') } else { line };
+        line.strip_prefix(' ').unwrap_or(line).trim_end()
+    });
     let text = lines.collect::<Vec<&str>>().join("\n");
     let text = text.trim_matches('\n');
     (!text.trim().is_empty()).then(|| text.into())

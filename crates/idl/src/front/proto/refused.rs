@@ -15,12 +15,34 @@ const MESSAGE_CHARACTERS_MAX: usize = 400;
 /// Findings of one file.
 const FINDINGS_MAX: usize = 100;
 
-/// One finding for each thing that protox names.
+/// One finding for each thing that protox names. It has no word for editions.
 pub(super) fn findings(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Vec<Diagnostic> {
+    if let Some(edition) = edition(error, file, sources) {
+        return vec![edition];
+    }
     let related = error.related().into_iter().flatten().take(FINDINGS_MAX - 1);
     std::iter::once(finding(error, file, sources))
         .chain(related.map(|one| finding(one, file, sources)))
         .collect()
+}
+
+/// What is wrong with a file that begins with `edition`, at which word protox stops.
+fn edition(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Option<Diagnostic> {
+    let source = sources.file(file);
+    let start = error.labels()?.next()?.offset();
+    let line = source.text.get(start..)?.lines().next()?;
+    let (statement, _) = line.split_once(';')?;
+    let said = statement.strip_prefix("edition")?.trim_start().strip_prefix('=')?;
+    let said = said.trim().trim_matches(['"', '\'']);
+    if said.is_empty() || !said.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return None;
+    }
+    let end = start + statement.len() + 1;
+    let span = Span { file, start: start as u32, end: end as u32 };
+    let message = format!("`{}` is of edition {said}", source.path.display());
+    let help = "write `syntax = \"proto3\";` in its place, and `optional` before fields that may \
+                be missing and are no messages";
+    Some(Diagnostic::new(&rules::SYNTAX, span, message).help(help))
 }
 
 fn finding(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Diagnostic {

@@ -24,6 +24,6 @@ rules! {
     TOO_MUCH = "E0404", "ours", "a compilation reads 1000 .proto files and 16 MiB at most";
     SYNTAX = "E0405", "ours", "a .proto file says that it is of proto3";
     STREAM = "E0406", "ours", "the messages of a stream have fields";
-    DYNAMIC = "E0407", "ours", "a type has a form that is known when stubs are made";
+    DESCRIPTION = "E0407", "ours", "types that describe .proto files are not passed";
     EXTENSION = "N0408", "ours", "what extensions add to options changes nothing here";
 }

@@ -1,0 +1,159 @@
+//! What .proto files mean: facts about the model that services of other projects rest on.
+
+use std::path::Path;
+
+use nearcall_idl::back::cpp::compile_cpp;
+use nearcall_idl::diagnostic::render;
+use nearcall_idl::front::compile_from;
+use nearcall_idl::front::options::Options;
+use nearcall_idl::front::preprocessor::files::InMemory;
+use nearcall_idl::model::{Declaration, Kind, Model};
+use nearcall_idl::source::SourceMap;
+
+/// The model of the first file, and what is said of it; the others are what it imports. Files are
+/// of proto3 unless they say otherwise.
+fn compiled(files: &[(&str, &str)]) -> (Option<Model>, String) {
+    let mut memory = InMemory::default();
+    for (path, text) in files {
+        let syntax = if text.starts_with("syntax") { "" } else { "syntax = \"proto3\";\n" };
+        memory.insert(path, format!("{syntax}{text}").as_str());
+    }
+    let mut sources = SourceMap::default();
+    let path = Path::new(files[0].0);
+    let compilation = compile_from(&memory, path, &Options::default(), &mut sources);
+    let said = render::texts(&compilation.diagnostics, &sources, false);
+    (compilation.model, said)
+}
+
+fn model(files: &[(&str, &str)]) -> Model {
+    let (model, said) = compiled(files);
+    model.unwrap_or_else(|| panic!("{said}"))
+}
+
+fn names(model: &Model) -> Vec<String> {
+    model.declarations.iter().map(|one| one.name.to_string()).collect()
+}
+
+fn find<'m>(model: &'m Model, name: &str) -> &'m Declaration {
+    let mut all = model.declarations.iter();
+    all.find(|one| one.name.to_string() == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+/// Name and documentation of each member.
+fn members(model: &Model, name: &str) -> Vec<(String, String)> {
+    let Kind::Struct(shape) = &find(model, name).kind else { panic!("{name} is no struct") };
+    let members = shape.members.iter();
+    members.map(|one| (one.name.clone(), one.doc.clone().unwrap_or_default())).collect()
+}
+
+#[test]
+fn of_an_import_only_what_is_used_is_there() {
+    let service = "import \"b.proto\";\n\
+                   message Ask { In in = 1; map<string, Kind> kinds = 2; }\n\
+                   message Unused {}\n\
+                   service S { rpc Get(Ask) returns (Answer); }";
+    let import = "message In { Deep deep = 1; }\nmessage Deep {}\n\
+                  message Answer { Outer.Inner i = 1; }\n\
+                  message Outer { message Inner {} }\nenum Kind { NONE = 0; }\n\
+                  message Left { Right right = 1; }\nmessage Right {}\nenum Out { OUT = 0; }";
+    let model = model(&[("a.proto", service), ("b.proto", import)]);
+    let mut names = names(&model);
+    names.sort();
+    assert_eq!(names, ["Answer", "Ask", "Deep", "In", "Kind", "Outer::Inner", "S", "Unused"]);
+}
+
+/// As the options of etcd's services do, which have a `google.protobuf.Value`.
+#[test]
+fn what_an_unused_message_holds_is_no_matter() {
+    let service = "import \"b.proto\";\nmessage A {}\nservice S { rpc Get(A) returns (A); }";
+    let import = "import \"google/protobuf/type.proto\";\n\
+                  message Option { google.protobuf.Type type = 1; }";
+    let (model, said) = compiled(&[("a.proto", service), ("b.proto", import)]);
+    assert_eq!(
+        (model.map(|one| names(&one)), said.as_str()),
+        (Some(vec!["A".into(), "S".into()]), "")
+    );
+}
+
+/// As most files do that declare options: gogoproto's and protoc-gen-validate's among them.
+#[test]
+fn options_may_be_declared_in_proto2() {
+    let service = "import \"b.proto\";\nmessage A { string name = 1 [(rules).least = 1]; }\n\
+                   service S { rpc Get(A) returns (A); }";
+    let options = "syntax = \"proto2\";\nimport \"google/protobuf/descriptor.proto\";\n\
+                   extend google.protobuf.FieldOptions { optional Rules rules = 50001; }\n\
+                   message Rules { optional int32 least = 1 [default = 3]; }";
+    let (model, said) = compiled(&[("a.proto", service), ("b.proto", options)]);
+    assert_eq!((model.is_some(), said.as_str()), (true, ""));
+    let used = service.replace("string name = 1 [(rules).least = 1]", "Rules rules = 1");
+    let (_, said) = compiled(&[("a.proto", &used), ("b.proto", options)]);
+    assert!(said.contains("E0405") && said.contains("`b.proto` is of proto2"), "{said}");
+}
+
+/// protoc's own folder of them is an include directory of many.
+#[test]
+fn files_of_the_language_are_taken_from_nowhere_else() {
+    let service = "import \"google/protobuf/descriptor.proto\";\n\
+                   import \"google/protobuf/timestamp.proto\";\n\
+                   message A { google.protobuf.Timestamp at = 1; }";
+    let own = "package google.protobuf;\nmessage Timestamp { int32 years = 1; }";
+    let files = [
+        ("a.proto", service),
+        ("google/protobuf/descriptor.proto", "this is not even parsed"),
+        ("google/protobuf/timestamp.proto", own),
+    ];
+    let members: Vec<_> = members(&model(&files), "google::protobuf::Timestamp");
+    let names: Vec<&str> = members.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["seconds", "nanos"]);
+}
+
+#[test]
+fn what_may_be_anything_is_what_the_language_declares_for_it() {
+    let service = "import \"google/protobuf/any.proto\";\n\
+                   import \"google/protobuf/struct.proto\";\n\
+                   message A { google.protobuf.Any any = 1; google.protobuf.Struct fields = 2; }";
+    let model = model(&[("a.proto", service)]);
+    let mut names = names(&model);
+    names.sort();
+    let own = ["Any", "ListValue", "NullValue", "Struct", "Value", "Value::Kind"];
+    let own = own.map(|name| format!("google::protobuf::{name}"));
+    assert_eq!(names, [&["A".to_owned()][..], &own[..]].concat());
+}
+
+/// C++ has no map of what comes later, so that such a file would have no stubs there.
+#[test]
+fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
+    let service = "message A { map<string, B> bs = 1; repeated C cs = 2; }\n\
+                   message B { C c = 1; }\nmessage C {}\n\
+                   message Node { map<string, Leaf> leaves = 1; repeated Node nodes = 2; \
+                   Leaf leaf = 3; }\n\
+                   message Leaf { Twig twig = 1; }\nmessage Twig { repeated Node nodes = 1; }\n\
+                   service S { rpc Get(A) returns (A); }";
+    let model = model(&[("a.proto", service)]);
+    assert_eq!(names(&model), ["C", "B", "A", "Twig", "Leaf", "Node", "S"]);
+    compile_cpp(&model, "a").unwrap_or_else(|refused| panic!("{refused:?}"));
+}
+
+#[test]
+fn comments_document_what_they_stand_above_or_behind() {
+    let message = "/** A message.\n * Of two lines. */\n\
+                   message A {\n  /// Above.\n  ///\n  /// And on.\n  \
+                   int32 a = 1; // Not behind.\n\n  \
+                   int32 b = 2; // Behind.\n  // Above, with a / and * in it.\n  int32 c = 3;\n\n  \
+                   ////////////////\n  int32 d = 4;\n}";
+    let model = model(&[("a.proto", message)]);
+    assert_eq!(find(&model, "A").doc.as_deref(), Some("A message.\nOf two lines."));
+    let docs: Vec<String> = members(&model, "A").into_iter().map(|(_, doc)| doc).collect();
+    assert_eq!(docs, ["Above.\n\nAnd on.", "Behind.", "Above, with a / and * in it.", ""]);
+}
+
+#[test]
+fn options_are_noted_in_the_file_that_declares_them() {
+    let service = "import \"b.proto\";\nmessage A { option (route) = \"x\"; }";
+    let options = "import \"google/protobuf/descriptor.proto\";\n\
+                   extend google.protobuf.MessageOptions { string route = 50001; }";
+    let (_, said) = compiled(&[("a.proto", service), ("b.proto", options)]);
+    assert_eq!(said, "");
+    let (_, said) = compiled(&[("b.proto", options)]);
+    assert!(said.contains("N0408"), "{said}");
+}
