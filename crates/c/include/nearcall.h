@@ -475,6 +475,9 @@ NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach
 /* Of a procedure that raised what its interface does not declare, or panicked. */
 NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call, uint32_t outcome);
 NEARCALL_RARE bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
+/* Of a procedure whose feed has null for that function: it has panicked. Releases the feed. */
+NEARCALL_RARE bool nearcall_refuse_made(nearcall_served *call, const char *procedure,
+                                        const char *function, void *own, void (*release)(void *));
 void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
 void nearcall_lend_room(nearcall_served *call, uint32_t variable_at, uint32_t limit);
 

@@ -156,8 +156,9 @@ typedef struct nearcall_posted_Ledger_follow { nearcall_posted call; } nearcall_
 bool nearcall_post_Ledger_follow(const Ledger *nc_client, nearcall_posted_Ledger_follow *nc_posted, nearcall_environment *nc_env);
 int nearcall_collect_Ledger_follow(nearcall_posted_Ledger_follow *nc_posted, int *lock, nearcall_environment *nc_env);
 
-/* Its functions run one at a time, on any thread. `release`, which may be null, runs
- * at last, whatever ended it, and waits for nothing. */
+/* Its functions run one at a time, on any thread; none may be null but
+ * `release`, which runs at last, whatever ended it, and waits for nothing.
+ * Beside an exception that is raised it is not looked at. */
 typedef struct nearcall_items_Ledger_rows {
     void *self;
     void (*release)(void *self);
@@ -165,8 +166,9 @@ typedef struct nearcall_items_Ledger_rows {
     bool (*next)(void *self, Row *item, nearcall_environment *env);
 } nearcall_items_Ledger_rows;
 
-/* Its functions run one at a time, on any thread. `release`, which may be null, runs
- * at last, whatever ended it, and waits for nothing. */
+/* Its functions run one at a time, on any thread; none may be null but
+ * `release`, which runs at last, whatever ended it, and waits for nothing.
+ * Beside an exception that is raised it is not looked at. */
 typedef struct nearcall_taker_Ledger_load {
     void *self;
     void (*release)(void *self);

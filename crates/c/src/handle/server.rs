@@ -1,6 +1,7 @@
 //! What entry stubs in C call.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::fmt::Display;
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 
@@ -15,6 +16,7 @@ use super::records::{
 };
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
+use super::values::Free;
 use super::{Outgoing, bytes, bytes_mut, literal, text};
 
 /// The dispatch of an interface in C.
@@ -211,8 +213,7 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
     // SAFETY: H1.
     let served = unsafe { &mut *served };
     if outcome == records::Outcome::Panicked as u32 {
-        (served.room, served.has_panicked) = (None, true);
-        return false;
+        return served.panic();
     }
     let value = u64::from(outcome);
     served.refuse(Refusal::Results(UsageError::OutOfRange { parameter: "exception", value }))
@@ -227,11 +228,41 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
     // SAFETY: H3.
-    let why = unsafe { text(why) };
-    // That nobody may read it any more is no reason to end the server.
-    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+    say(&unsafe { text(why) });
     // SAFETY: H1.
     unsafe { Environment::at(environment) }.outcome = records::Outcome::Panicked as u32;
+}
+
+/// Tells a server's author. That nobody may read it any more is no reason to end the server.
+fn say(why: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+}
+
+/// A procedure has returned a feed without a function: it has panicked. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `served`; `own`, until it is released here. H4 static: both names.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_made(
+    served: *mut Served<'_>,
+    procedure: *const c_char,
+    function: *const c_char,
+    own: *mut c_void,
+    release: Option<Free>,
+) -> bool {
+    // SAFETY: H4.
+    let procedure = unsafe { literal(procedure) };
+    // SAFETY: H4.
+    let function = unsafe { literal(function) };
+    say(&format_args!("{procedure} has returned a feed that has no function \"{function}\""));
+    if let Some(release) = release {
+        // SAFETY: H1, and this is the last use.
+        unsafe { release(own) };
+    }
+    // SAFETY: H1.
+    unsafe { &mut *served }.panic()
 }
 
 /// There was no memory to marshal a result in, or to unmarshal an argument to. False, always.
@@ -435,6 +466,12 @@ impl<'a> Served<'a> {
         }
         // As after a panic: the procedure may have run, and there are no results.
         self.outcome.expect("the entry stub replied or refused")
+    }
+
+    /// The procedure has: its client is told so when its entry stub has returned.
+    fn panic(&mut self) -> bool {
+        (self.room, self.has_panicked) = (None, true);
+        false
     }
 
     pub(super) fn refuse(&mut self, refusal: Refusal) -> bool {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Prints the plan's steps; decides only what is C's own: names, and that values lie in private
-//! memory, so that what a stub judges cannot change any more. docs/design/0011 has the mapping.
+//! memory, so that what a stub judges cannot change any more. docs/design/0014 has the mapping.
 
 mod apart;
 mod brief;
@@ -19,6 +19,7 @@ pub(super) mod feeds;
 mod free;
 pub(super) mod halves;
 pub(super) mod interface;
+mod made;
 pub(super) mod names;
 mod optional;
 mod prealloc;

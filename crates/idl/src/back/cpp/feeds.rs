@@ -116,7 +116,6 @@ impl Cpp<'_, '_> {
     /// Gives what a procedure returned to C.
     pub fn made(&self, procedure: Procedure<'_>, name: &str) -> Vec<String> {
         let Some(feed) = self.c.feed_here(procedure) else { return Vec::new() };
-        let functions: &[&str] = if feed.end.is_some() { &["take", "end"] } else { &["next"] };
         let mut lines = vec![
             String::from("if (!nc_made) {"),
             String::from("    throw ::std::invalid_argument(\"no feed was returned\");"),
@@ -124,8 +123,8 @@ impl Cpp<'_, '_> {
             String::from("nc_returned.self = nc_made.release();"),
             format!("nc_returned.release = release_{name};"),
         ];
-        let functions = functions.iter().map(|one| format!("nc_returned.{one} = {one}_{name};"));
-        lines.extend(functions);
+        let functions = feed.made_functions().iter();
+        lines.extend(functions.map(|one| format!("nc_returned.{one} = {one}_{name};")));
         lines
     }
 
