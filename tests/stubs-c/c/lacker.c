@@ -1,13 +1,15 @@
-/* Exports servers of lacking.idl that lack one function each, and calls one whose feeds do. */
+/* Exports servers of lacking.idl that lack one function each, and calls one whose feeds do, and whose
+ * text is none. */
 #include "check.h"
 #include "lacking.h"
 
 typedef nearcall_server_lacking_Files files;
 
+/* No text: a byte of another encoding. */
 static char *name(void *self, nearcall_environment *env) {
     (void)self;
     (void)env;
-    return NULL;
+    return nearcall_copy_text("caf\xe9");
 }
 
 static uint32_t read_some(void *self, uint32_t count, nearcall_environment *env) {
@@ -112,6 +114,7 @@ static void call(const nearcall_domain *domain) {
     for (unsigned i = 0; i < 3; i++) {
         panicked(lacking_Files_fill(client, &env), "fill", &env);
     }
+    CHECK(lacking_Files_name(client, &env) == NULL && env.outcome == NEARCALL_RESULTS_REFUSED);
     CHECK(lacking_Files_read(client, 7, &env) == 7 && env.outcome == NEARCALL_RETURNED);
     nearcall_release_lacking_Files(client);
 }

@@ -49,6 +49,29 @@ impl ForeignEntries {
     }
 }
 
+impl ForeignEntries {
+    /// What a server's author would not learn else: a client is told no more than that there were
+    /// results, and that they were refused. What a client has done is no business of the author's.
+    #[cold]
+    fn tell(&self, procedure: usize, refusal: &Refusal) {
+        let is_own = match refusal {
+            // Who says so in the environment has said why.
+            Refusal::Results(error) => *error != raised(records::Outcome::ResultsRefused as u32),
+            Refusal::NoMemory { .. } | Refusal::Descriptor(_) | Refusal::NotSent(_) => true,
+            _ => false,
+        };
+        if is_own {
+            let InterfaceDescriptor { name, procedures, .. } = self.interface;
+            say(&format_args!("{name}::{}: {refusal}", procedures[procedure].name));
+        }
+    }
+}
+
+/// What is refused where a procedure has raised nothing that its interface declares.
+fn raised(outcome: u32) -> UsageError {
+    UsageError::OutOfRange { parameter: "exception", value: outcome.into() }
+}
+
 /// One call while an entry stub in C serves it. `nearcall_served` in C.
 pub struct Served<'a> {
     pub(super) arguments: Arguments<'a>,
@@ -71,7 +94,11 @@ impl Entries for ForeignEntries {
         // SAFETY: the dispatch is generated code; `new` promised the server, `served` outlives the
         // call.
         unsafe { (self.enter)(self.server, procedure as u32, &mut served) };
-        served.ended()
+        let outcome = served.ended();
+        if let Err(refusal) = &outcome {
+            self.tell(procedure, refusal);
+        }
+        outcome
     }
 
     fn is_awaited(&self) -> bool {
@@ -215,8 +242,7 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
     if outcome == records::Outcome::Panicked as u32 {
         return served.panic();
     }
-    let value = u64::from(outcome);
-    served.refuse(Refusal::Results(UsageError::OutOfRange { parameter: "exception", value }))
+    served.refuse(Refusal::Results(raised(outcome)))
 }
 
 /// A procedure cannot go on. Says so on standard error, as a panic in Rust does.

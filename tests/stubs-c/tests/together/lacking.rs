@@ -1,16 +1,18 @@
 //! A server in C that lacks a function is refused when it is exported, and not at the first call. A
-//! feed that lacks one is a panic of the procedure that made it, and said in the server.
+//! feed that lacks one is a panic of the procedure that made it, and said in the server, as is why
+//! results were refused.
 
 use std::process::Command;
 
 use crate::support::{Workshop, lacking, ways};
 
 /// What the server says, in the order of the calls.
-const SAID: [&str; 4] = [
+const SAID: [&str; 5] = [
     "lacking::Files::numbers has returned a feed that has no function \"next\"",
     "lacking::Files::fill has returned a feed that has no function \"take\"",
     "lacking::Files::fill has returned a feed that has no function \"end\"",
     "lacking::Files::fill has returned a feed that has no function \"take\"",
+    "lacking::Files::name: results refused: returned is not UTF-8 at byte 3",
 ];
 
 #[test]
