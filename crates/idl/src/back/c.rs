@@ -3,7 +3,7 @@
 //! ```text
 //! x.h         types, who frees what, call stubs, what a server implements
 //! x.c         the conventional encoding, call stubs, entry stubs
-//! x_server.c  the loop that every call goes through, for the user to edit (I6, I11)
+//! x_server.c  the loop that every call goes through, for the user to edit in a copy (I6, I11)
 //! ```
 //!
 //! Prints the plan's steps; decides only what is C's own: names, and that values lie in private
@@ -158,7 +158,8 @@ impl C<'_> {
     }
 
     fn server_source(&self, stem: &str) -> String {
-        let mut text = self.heading("The server's loop: yours to edit.");
+        let mut text = self
+            .heading("The server's loop: yours to edit, in a copy that no compiler prints over.");
         text.line(format!("#include \"{stem}.h\""));
         for plan in self.own_interfaces() {
             text.line("");
