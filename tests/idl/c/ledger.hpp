@@ -86,7 +86,7 @@ class LedgerPosting {
 };
 class Ledger {
   public:
-    struct nc_rows {
+    struct nc_feed_rows {
         using c = ::nearcall_feed_Ledger_rows;
         using item = ::nearcall::idl::Row;
         struct release {
@@ -113,7 +113,7 @@ class Ledger {
             return false;
         }
     };
-    struct nc_load {
+    struct nc_feed_load {
         using c = ::nearcall_feed_Ledger_load;
         using item = ::nearcall::idl::Row;
         struct release {
@@ -222,12 +222,12 @@ class Ledger {
     }
     /* A client that goes at once has no calls under way. */
     friend LedgerPosting posting(const Ledger &&client) = delete;
-    ::nearcall::feed<nc_rows> rows(const ::std::string &table, int log) const {
+    ::nearcall::feed<nc_feed_rows> rows(const ::std::string &table, int log) const {
         using ::nearcall::detail::nc_give;
         using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(table);
-        ::nearcall::feed<nc_rows> nc_returned(::Ledger_rows(nc_own_.get(), table.c_str(), log, &nc_env));
+        ::nearcall::feed<nc_feed_rows> nc_returned(::Ledger_rows(nc_own_.get(), table.c_str(), log, &nc_env));
         if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
             ::nearcall::idl::Refused thrown;
             nc_take(*raised, thrown);
@@ -239,11 +239,11 @@ class Ledger {
         }
         return nc_returned;
     }
-    ::nearcall::sink<nc_load> load() const {
+    ::nearcall::sink<nc_feed_load> load() const {
         using ::nearcall::detail::nc_give;
         using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
-        ::nearcall::sink<nc_load> nc_returned(::Ledger_load(nc_own_.get(), &nc_env));
+        ::nearcall::sink<nc_feed_load> nc_returned(::Ledger_load(nc_own_.get(), &nc_env));
         if (const ::Refused *raised = ::nearcall_raised_Refused(&nc_env)) {
             ::nearcall::idl::Refused thrown;
             nc_take(*raised, thrown);

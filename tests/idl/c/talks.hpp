@@ -53,7 +53,7 @@ inline ::std::size_t nc_held_bytes(const ::nearcall::idl::talks::Line &value) {
 namespace nearcall::idl::talks {
 class Talks {
   public:
-    struct nc_talk {
+    struct nc_feed_talk {
         struct came {
             using c = ::nearcall_feed_talks_Talks_talk;
             using item = ::nearcall::idl::talks::Line;
@@ -115,7 +115,7 @@ class Talks {
             }
         };
     };
-    struct nc_pass {
+    struct nc_feed_pass {
         struct came {
             using c = ::nearcall_feed_talks_Talks_pass;
             using item = double;
@@ -217,13 +217,13 @@ class Talks {
         }
         return introduction;
     }
-    ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> talk(const ::std::string &room) const {
+    ::std::pair<::nearcall::sink<nc_feed_talk::sent>, ::nearcall::feed<nc_feed_talk::came>> talk(const ::std::string &room) const {
         using ::nearcall::detail::nc_give;
         using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         ::nearcall::detail::check_text(room);
         const auto nc_sides = ::talks_Talks_talk(nc_own_.get(), room.c_str(), &nc_env);
-        ::std::pair<::nearcall::sink<nc_talk::sent>, ::nearcall::feed<nc_talk::came>> nc_returned(::nearcall::sink<nc_talk::sent>(nc_sides.sink), ::nearcall::feed<nc_talk::came>(nc_sides.feed));
+        ::std::pair<::nearcall::sink<nc_feed_talk::sent>, ::nearcall::feed<nc_feed_talk::came>> nc_returned(::nearcall::sink<nc_feed_talk::sent>(nc_sides.sink), ::nearcall::feed<nc_feed_talk::came>(nc_sides.feed));
         if (const ::talks_Refused *raised = ::nearcall_raised_talks_Refused(&nc_env)) {
             ::nearcall::idl::talks::Refused thrown;
             nc_take(*raised, thrown);
@@ -235,12 +235,12 @@ class Talks {
         }
         return nc_returned;
     }
-    ::std::pair<::nearcall::sink<nc_pass::sent>, ::nearcall::feed<nc_pass::came>> pass() const {
+    ::std::pair<::nearcall::sink<nc_feed_pass::sent>, ::nearcall::feed<nc_feed_pass::came>> pass() const {
         using ::nearcall::detail::nc_give;
         using ::nearcall::detail::nc_take;
         nearcall_environment nc_env;
         const auto nc_sides = ::talks_Talks_pass(nc_own_.get(), &nc_env);
-        ::std::pair<::nearcall::sink<nc_pass::sent>, ::nearcall::feed<nc_pass::came>> nc_returned(::nearcall::sink<nc_pass::sent>(nc_sides.sink), ::nearcall::feed<nc_pass::came>(nc_sides.feed));
+        ::std::pair<::nearcall::sink<nc_feed_pass::sent>, ::nearcall::feed<nc_feed_pass::came>> nc_returned(::nearcall::sink<nc_feed_pass::sent>(nc_sides.sink), ::nearcall::feed<nc_feed_pass::came>(nc_sides.feed));
         if (nc_env.outcome != NEARCALL_RETURNED) {
             throw ::nearcall::call_error(nc_env);
         }

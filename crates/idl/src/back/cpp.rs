@@ -22,8 +22,9 @@ use crate::back::c::text::Text;
 use crate::back::{Output, Printed, Unsupported};
 use crate::model::{DeclarationId, Kind, Model, Type};
 
-/// Functions that stand beside clients, in the namespaces of their interfaces.
-const BESIDE_CLIENTS: &[&str] = &["introduce", "lend", "posting", "rebind", "with_deadline"];
+/// Functions that stand beside clients, in the namespaces of their interfaces, and one that every
+/// exception has.
+const FUNCTIONS: &[&str] = &["introduce", "lend", "posting", "rebind", "what", "with_deadline"];
 
 /// What every printer looks at.
 struct Cpp<'c, 'm> {
@@ -121,7 +122,7 @@ impl Cpp<'_, '_> {
             space += &format!("::{}", self.c.names.plain(part));
         }
         let mut own = self.c.names.plain(&parts[modules..].join("_"));
-        if BESIDE_CLIENTS.contains(&&*own) {
+        if FUNCTIONS.contains(&&*own) {
             own.push('_');
         }
         (space, own)

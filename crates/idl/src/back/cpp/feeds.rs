@@ -9,9 +9,15 @@ use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
 use crate::layout::{Shape, shape};
 
 impl Cpp<'_, '_> {
-    /// What the class is called, inside of the client's, that a client's end is made of.
+    /// What the class is called, inside of the client's, that a client's end is made of, or both
+    /// sides of one are; an operation may be called as functions that convert are (`take`).
+    pub fn ends_name(&self, feed: &FeedOf<'_>) -> String {
+        format!("nc_feed_{}", feed.open.operation.name)
+    }
+
+    /// A client's end.
     pub fn end_name(&self, feed: &FeedOf<'_>) -> String {
-        let name = format!("nc_{}", feed.open.operation.name);
+        let name = self.ends_name(feed);
         match (feed.is_exchange(), feed.end) {
             (false, _) => name,
             (true, None) => name + "::came",
