@@ -402,7 +402,7 @@ pub unsafe extern "C" fn nearcall_room_put(
 ///
 /// # Safety
 ///
-/// - H1 live: `served`, with room lent; `file` is open.
+/// - H1 live: `served`, with room lent. D1 open: `file`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_room_read_at(
@@ -411,10 +411,10 @@ pub unsafe extern "C" fn nearcall_room_read_at(
     offset: u64,
     byte_count: usize,
 ) -> i64 {
+    // SAFETY: D1.
+    let Some(file) = (unsafe { opened(file) }) else { return -1 };
     // SAFETY: H1.
     let room = unsafe { &mut *served }.room.as_mut();
-    // SAFETY: H1: it is open for as long as this runs.
-    let file = unsafe { BorrowedFd::borrow_raw(file) };
     let read = room.map(|room| room.read_at(file, offset, byte_count));
     read.and_then(Result::ok).map_or(-1, |count| count as i64)
 }
@@ -459,7 +459,7 @@ pub unsafe extern "C" fn nearcall_opaque_copy(
 ///
 /// # Safety
 ///
-/// - H1 live: `opaque`, in a call that is being served; `file` is open.
+/// - H1 live: `opaque`, in a call that is being served. D1 open: `file`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_opaque_write_at(
@@ -467,11 +467,21 @@ pub unsafe extern "C" fn nearcall_opaque_write_at(
     file: c_int,
     offset: u64,
 ) -> bool {
+    // SAFETY: D1.
+    let Some(file) = (unsafe { opened(file) }) else { return false };
     // SAFETY: H1: `take` wrote it there.
     let opaque = unsafe { &*opaque.cast::<Opaque<'_>>() };
-    // SAFETY: H1: it is open for as long as this runs.
-    let file = unsafe { BorrowedFd::borrow_raw(file) };
     opaque.write_at(file, offset).is_ok()
+}
+
+/// A file of a procedure's; none below 0, as what could not be opened is.
+///
+/// # Safety
+///
+/// - D1 open: `file`, for as long as `'f`.
+unsafe fn opened<'f>(file: c_int) -> Option<BorrowedFd<'f>> {
+    // SAFETY: D1, and it is not -1.
+    (file >= 0).then(|| unsafe { BorrowedFd::borrow_raw(file) })
 }
 
 impl<'a> Served<'a> {
