@@ -227,6 +227,8 @@ inline ::std::size_t nc_held_bytes(const ::nearcall::idl::growing::Holder &) {
 namespace nearcall::idl::growing {
 struct Broken : ::nearcall::exception {
     ::nearcall::idl::growing::Part which;
+    Broken() = default;
+    explicit Broken(::nearcall::idl::growing::Part nc_which) : which(::std::move(nc_which)) {}
     const char *what() const noexcept override { return "growing::Broken"; }
 };
 inline void nc_give(const ::nearcall::idl::growing::Broken &value, ::growing_Broken &target) {

@@ -20,6 +20,8 @@ using Turn = ::std::array<::std::array<double, 4>, 4>;
 namespace nearcall::idl {
 struct Singular : ::nearcall::exception {
     int32_t rank{};
+    Singular() = default;
+    explicit Singular(int32_t nc_rank) : rank(::std::move(nc_rank)) {}
     const char *what() const noexcept override { return "Singular"; }
 };
 inline void nc_give(const ::nearcall::idl::Singular &value, ::Singular &target) {

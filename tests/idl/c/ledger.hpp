@@ -14,6 +14,8 @@ namespace nearcall::idl { struct Row; }
 namespace nearcall::idl {
 struct Refused : ::nearcall::exception {
     int32_t code{};
+    Refused() = default;
+    explicit Refused(int32_t nc_code) : code(::std::move(nc_code)) {}
     const char *what() const noexcept override { return "Refused"; }
 };
 inline void nc_give(const ::nearcall::idl::Refused &value, ::Refused &target) {

@@ -13,6 +13,8 @@
 namespace nearcall::idl {
 struct Samples_Gone : ::nearcall::exception {
     int32_t code{};
+    Samples_Gone() = default;
+    explicit Samples_Gone(int32_t nc_code) : code(::std::move(nc_code)) {}
     const char *what() const noexcept override { return "Samples::Gone"; }
 };
 inline void nc_give(const ::nearcall::idl::Samples_Gone &value, ::Samples_Gone &target) {

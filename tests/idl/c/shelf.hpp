@@ -107,6 +107,8 @@ using Prices = ::std::array<double, 3>;
 namespace nearcall::idl::shelf {
 struct Unknown : ::nearcall::exception {
     ::std::string title;
+    Unknown() = default;
+    explicit Unknown(::std::string nc_title) : title(::std::move(nc_title)) {}
     const char *what() const noexcept override { return "shelf::Unknown"; }
 };
 inline void nc_give(const ::nearcall::idl::shelf::Unknown &value, ::shelf_Unknown &target) {

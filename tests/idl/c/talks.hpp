@@ -14,6 +14,8 @@ namespace nearcall::idl::talks { struct Line; }
 namespace nearcall::idl::talks {
 struct Refused : ::nearcall::exception {
     int32_t code{};
+    Refused() = default;
+    explicit Refused(int32_t nc_code) : code(::std::move(nc_code)) {}
     const char *what() const noexcept override { return "talks::Refused"; }
 };
 inline void nc_give(const ::nearcall::idl::talks::Refused &value, ::talks_Refused &target) {
