@@ -17,6 +17,7 @@ mod codec;
 pub(super) mod exchanges;
 pub(super) mod feeds;
 mod free;
+pub(super) mod guards;
 pub(super) mod halves;
 pub(super) mod interface;
 mod made;
@@ -106,9 +107,8 @@ impl C<'_> {
 
     fn header(&self, stem: &str) -> String {
         let mut text = self.heading("Who owns what stands in nearcall.h.");
-        let guard = format!("NEARCALL_GENERATED_{}_H", names::upper(stem));
-        text.line(format!("#ifndef {guard}"));
-        text.line(format!("#define {guard}"));
+        let body = self.declarations();
+        guards::open_header(&mut text, (stem, "H"), &body);
         text.line("");
         text.line("#include <nearcall.h>");
         text.line("");
@@ -116,16 +116,23 @@ impl C<'_> {
         text.line("extern \"C\" {");
         text.line("#endif");
         text.line("");
-        self.print_types(&mut text);
-        self.print_frees(&mut text);
-        for plan in self.own_interfaces() {
-            self.print_interface(plan, &mut text);
-        }
+        text.lines(body.lines().map(String::from));
         text.line("#ifdef __cplusplus");
         text.line("}");
         text.line("#endif");
         text.line("");
         text.line("#endif");
+        text.finish()
+    }
+
+    /// All that a header declares.
+    fn declarations(&self) -> String {
+        let mut text = Text::default();
+        self.print_types(&mut text);
+        self.print_frees(&mut text);
+        for plan in self.own_interfaces() {
+            self.print_interface(plan, &mut text);
+        }
         text.finish()
     }
 

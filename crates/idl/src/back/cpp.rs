@@ -18,6 +18,7 @@ pub(super) mod selftest;
 mod types;
 
 use crate::back::c::C;
+use crate::back::c::guards::open_header;
 use crate::back::c::text::Text;
 use crate::back::{Output, Printed, Unsupported};
 use crate::model::{DeclarationId, Kind, Model, Type};
@@ -90,13 +91,20 @@ impl Cpp<'_, '_> {
 
     fn header(&self, stem: &str) -> String {
         let mut text = self.c.heading("Wrappers of the C stubs.");
-        let guard = format!("NEARCALL_GENERATED_{}_HPP", crate::back::c::names::upper(stem));
-        text.line(format!("#ifndef {guard}"));
-        text.line(format!("#define {guard}"));
+        let body = self.declarations();
+        open_header(&mut text, (stem, "HPP"), &body);
         text.line("");
         text.line("#include <nearcall.hpp>");
         text.line(format!("#include \"{stem}.h\""));
         text.line("");
+        text.lines(body.lines().map(String::from));
+        text.line("#endif");
+        text.finish()
+    }
+
+    /// All that the header declares.
+    fn declarations(&self) -> String {
+        let mut text = Text::default();
         self.print_forwards(&mut text);
         for id in self.c.ids() {
             let declaration = self.c.model.declaration(id);
@@ -106,7 +114,6 @@ impl Cpp<'_, '_> {
                 _ => self.print_type(id, &mut text),
             }
         }
-        text.line("#endif");
         text.finish()
     }
 
