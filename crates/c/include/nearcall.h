@@ -6,8 +6,11 @@
  *  - A handle (nearcall_domain, nearcall_client, nearcall_clerk) is its caller's until it is given
  *    to the function that releases it. Any number of threads may call through one client at once.
  *  - What a call is given stays the caller's, and is only read for as long as the call.
- *  - What a call returns, in results, out parameters and exceptions, is the caller's, who gives it
- *    back with nearcall_free_<type>; text with nearcall_free. After an error there is nothing.
+ *  - What a call returns, in results and out parameters, is the caller's, who gives it back with
+ *    nearcall_free_<type>; text with nearcall_free. After an error there is nothing.
+ *  - An exception is its environment's. Its caller looks at it there, and has
+ *    nearcall_environment_release give it back before another call has the environment, which would
+ *    forget it.
  *  - A result that is declared `@prealloc out` comes to memory of its caller's, which must be for as
  *    many as can come: more are NEARCALL_RESULTS_REFUSED, and the procedure has run. `_length` is 0
  *    after an error, and the memory holds anything; it is never freed, nor kept.
@@ -15,9 +18,10 @@
  *    came back in its place. After an error it is unchanged.
  *  - What is exported stays until its domain was shut down: calls may run after the clerk is released.
  *  - A procedure is lent its arguments for as long as it runs; what it keeps or returns of them it
- *    copies. What it returns must be from nearcall_allocate; the stub frees it. What an inout
- *    parameter holds is from nearcall_allocate: the procedure may put other memory of
- *    nearcall_allocate there, after freeing what was there.
+ *    copies. What it returns must be from nearcall_allocate; the stub frees it, also of one that
+ *    raises or panics, which returns zeros, and -1 for a descriptor. What an inout parameter holds
+ *    is from nearcall_allocate: the procedure may put other memory of nearcall_allocate there, after
+ *    freeing what was there. An out parameter holds nothing.
  *  - What `in` parameters hold is scratch memory, and nobody frees it; results are marshalled in
  *    such memory, too. It is from nearcall_allocate, and kept for later calls: of 16 calls at once a
  *    block each, none over 8 MiB, until a domain is shut down or released. So a call allocates none
@@ -114,7 +118,7 @@ typedef struct nearcall_environment {
     const char *exception_id;
     void *exception;
     void (*release)(void *exception);
-    char message[232]; /* after an error: what was claimed and the limit */
+    char message[232]; /* after an error: what was claimed and the limit, or what was raised */
 } nearcall_environment;
 
 /* Procedures of like size share A-stacks. */
@@ -350,7 +354,9 @@ typedef void (*nearcall_enter)(void *server, uint32_t procedure, nearcall_served
 /* Where results, arguments and exceptions lie; null if there is no memory. */
 void *nearcall_allocate(size_t bytes);
 void nearcall_free(void *memory);
-/* From here on memory is had from these. Before the first domain is made. */
+/* From here on memory is had from these, which are as malloc and free: aligned for any value, null
+ * if there is none, for any thread and several at once. Null, either: malloc and free. Before the
+ * first domain is made. */
 void nearcall_set_allocator(void *(*allocate)(size_t), void (*free)(void *));
 
 /* Closes a descriptor; below 0 is none. */
@@ -358,7 +364,8 @@ void nearcall_close(int fd);
 
 /* One process's part in Nearcall, or null. */
 nearcall_domain *nearcall_domain_new(nearcall_environment *environment);
-/* Calls that run are finished, calls that were not taken are refused. */
+/* Calls that run are finished, calls that were not taken are refused. Waits for that, but in a
+ * procedure of its own. Here and wherever something is released, null is nothing. */
 void nearcall_domain_shut_down(const nearcall_domain *domain);
 void nearcall_domain_release(nearcall_domain *domain);
 
@@ -475,6 +482,9 @@ NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach
 /* Of a procedure that raised what its interface does not declare, or panicked. */
 NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call, uint32_t outcome);
 NEARCALL_RARE bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
+/* Of a procedure whose feed has null for that function: it has panicked. Releases the feed. */
+NEARCALL_RARE bool nearcall_refuse_made(nearcall_served *call, const char *procedure,
+                                        const char *function, void *own, void (*release)(void *));
 void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
 void nearcall_lend_room(nearcall_served *call, uint32_t variable_at, uint32_t limit);
 
@@ -512,9 +522,11 @@ bool nearcall_outlet_give(nearcall_outlet *outlet, const void *item,
 void nearcall_inlet_release(nearcall_inlet *inlet);
 void nearcall_outlet_release(nearcall_outlet *outlet, nearcall_environment *environment);
 
-/* For procedures: results that are written in place. */
+/* For procedures: results that are written in place. What goes over the interface's bound is not
+ * there: false. */
 uint32_t nearcall_room_bytes(const nearcall_served *call);
 bool nearcall_room_put(nearcall_served *call, const void *source, size_t byte_count);
+/* How many were read; -1 after an error, of which errno says nothing, also for a file below 0. */
 int64_t nearcall_room_read_at(nearcall_served *call, int file, uint64_t offset, size_t byte_count);
 
 /* For procedures: octets that were lent. */

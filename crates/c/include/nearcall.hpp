@@ -238,6 +238,11 @@ class opaque {
         nearcall_opaque_copy(own_, 0, all.data(), all.size());
         return all;
     }
+    /* Copies octets from `at` on. False, and nothing is copied, if there are not as many. */
+    bool copy_to(void *target, std::size_t at, std::size_t count) const {
+        return nearcall_opaque_copy(own_, at, target, count);
+    }
+    /* Writes them to a file, past this process. False if the file does not take them. */
     bool write_at(int file, std::uint64_t offset) const {
         return nearcall_opaque_write_at(own_, file, offset);
     }
@@ -246,11 +251,16 @@ class opaque {
     const nearcall_opaque *own_;
 };
 
-/* Room for results that are written in place. */
+/* Room for results that are written in place. What goes over the interface's bound is not there. */
 class room {
   public:
     explicit room(nearcall_served *own) : own_(own) {}
+    std::size_t size() const { return nearcall_room_bytes(own_); }
     bool put(const void *bytes, std::size_t count) { return nearcall_room_put(own_, bytes, count); }
+    /* Puts bytes of a file, past this process: how many there were; -1 after an error. */
+    std::int64_t read_at(int file, std::uint64_t offset, std::size_t count) {
+        return nearcall_room_read_at(own_, file, offset, count);
+    }
 
   private:
     nearcall_served *own_;

@@ -94,10 +94,18 @@ NEARCALL_INLINE void *nearcall_raised(const nearcall_environment *environment, c
     return environment->exception;
 }
 
+/* What people are told of an outcome; what does not fit is cut. */
+NEARCALL_INLINE void nearcall_say(nearcall_environment *environment, const char *text) {
+    const size_t bytes = strlen(text), most = sizeof environment->message - 1;
+    memset(environment->message, 0, sizeof environment->message);
+    memcpy(environment->message, text, bytes < most ? bytes : most);
+}
+
 /* Raises; the exception is a copy from nearcall_allocate, which is the environment's now. */
 NEARCALL_INLINE void nearcall_raise(nearcall_environment *environment, const char *id,
                                     void *exception, void (*release)(void *)) {
     nearcall_environment_release(environment);
+    nearcall_say(environment, exception == NULL ? "no memory for a value" : id);
     environment->outcome = exception == NULL ? NEARCALL_NO_MEMORY : NEARCALL_RAISED;
     environment->exception_id = id;
     environment->exception = exception;
@@ -107,7 +115,7 @@ NEARCALL_INLINE void nearcall_raise(nearcall_environment *environment, const cha
 NEARCALL_COLD bool nearcall_no_memory(nearcall_environment *environment, uint32_t ran) {
     environment->outcome = NEARCALL_NO_MEMORY;
     environment->ran = ran;
-    memcpy(environment->message, "no memory for a value", sizeof "no memory for a value");
+    nearcall_say(environment, "no memory for a value");
     return false;
 }
 

@@ -10,7 +10,8 @@
 //!   the caller made, and that nobody has released or writes to during the call.
 //! - H2 bytes: a pointer with a length points to as many readable bytes, or the length is 0.
 //! - H3 text: a pointer to text points to bytes that end with a NUL.
-//! - H4 static: descriptions of interfaces and names of parameters live as long as the program.
+//! - H4 static: descriptions of interfaces and names of parameters live as long as the stubs that
+//!   they are of, and nothing else of those stubs is in use after them.
 //! - B1 held: as `nearcall::raw` has it, of a class of the client that C calls by itself.
 //! - D1 open: the number of a descriptor is below 0, or that of one that is open during the call.
 
@@ -18,6 +19,7 @@ mod ahead;
 mod brief;
 mod client;
 mod current;
+mod described;
 mod descriptors;
 mod domain;
 mod exchanges;
@@ -147,6 +149,11 @@ impl Environment {
     unsafe fn at<'e>(pointer: *mut Environment) -> &'e mut Environment {
         // SAFETY: H1.
         unsafe { &mut *pointer }
+    }
+
+    /// As `nearcall_begin` in C: it need not have been written to before.
+    fn begin(&mut self) {
+        (self.outcome, self.exception) = (Outcome::RETURNED, std::ptr::null_mut());
     }
 
     fn fail(&mut self, outcome: Outcome, ran: nearcall::Ran, reason: &dyn std::fmt::Display) {

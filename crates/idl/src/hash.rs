@@ -76,7 +76,7 @@ pub fn hex(hash: &[u8; 16]) -> String {
 }
 
 /// The first 128 bits of SHA-256.
-fn digest(text: &str) -> [u8; 16] {
+pub fn digest(text: &str) -> [u8; 16] {
     let digest = Sha256::digest(text.as_bytes());
     let mut hash = [0; 16];
     hash.copy_from_slice(&digest[..16]);

@@ -123,7 +123,10 @@ impl fmt::Display for DescriptorKind {
 
 impl fmt::Display for WrongDescriptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a descriptor of mode {:o} is no {}", self.mode, self.wanted)
+        match self.mode {
+            0 => write!(f, "a descriptor that is not open is no {}", self.wanted),
+            mode => write!(f, "a descriptor of mode {mode:o} is no {}", self.wanted),
+        }
     }
 }
 
@@ -176,5 +179,7 @@ mod tests {
         let (pipe, _other) = rustix::pipe::pipe().unwrap();
         let fault = DescriptorKind::Socket.check(pipe.as_fd()).unwrap_err();
         assert_eq!(fault.to_string(), "a descriptor of mode 10600 is no socket");
+        let closed = WrongDescriptor { mode: 0, ..fault };
+        assert_eq!(closed.to_string(), "a descriptor that is not open is no socket");
     }
 }

@@ -627,6 +627,11 @@ void nearcall_entry_Ledger_rows(const nearcall_server_Ledger *nc_server, nearcal
         nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
+    if (nc_made.next == NULL) {
+        nearcall_refuse_made(nc_call, "Ledger::rows", "next",
+            nc_made.self, nc_made.release);
+        goto nc_done;
+    }
     if (!nearcall_open_source(nc_call, &nearcall_source_Ledger_rows, &nc_made,
             sizeof nc_made, nc_made.self, nc_made.release, &nc_returned)) {
         goto nc_done;
@@ -708,6 +713,16 @@ void nearcall_entry_Ledger_load(const nearcall_server_Ledger *nc_server, nearcal
             goto nc_done;
         }
         nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    if (nc_made.take == NULL) {
+        nearcall_refuse_made(nc_call, "Ledger::load", "take",
+            nc_made.self, nc_made.release);
+        goto nc_done;
+    }
+    if (nc_made.end == NULL) {
+        nearcall_refuse_made(nc_call, "Ledger::load", "end",
+            nc_made.self, nc_made.release);
         goto nc_done;
     }
     if (!nearcall_open_intake(nc_call, &nearcall_intake_Ledger_load, &nc_made,

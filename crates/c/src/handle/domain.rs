@@ -1,17 +1,13 @@
-//! Domains, bindings and clerks of C programs, and the descriptors of their interfaces.
+//! Domains, bindings and clerks of C programs.
 
-use std::collections::BTreeMap;
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, processor_offset};
-use nearcall::{
-    AStackClass, AppendableDescriptor, BindError, Binding, Clerk, Domain, InterfaceDescriptor,
-    ProcedureDescriptor, Ran,
-};
+use nearcall::{BindError, Binding, Clerk, Domain, Ran};
 
+use super::described::descriptor;
 use super::options::{
     ExportOptionsRecord, ImportOptionsRecord, export_options, import_options, policy,
 };
@@ -42,72 +38,6 @@ impl ClientRecord {
     }
 }
 
-/// Descriptors by the address of C's: each is made once and stays, as C's does.
-static INTERFACES: Mutex<BTreeMap<usize, &'static InterfaceDescriptor>> =
-    Mutex::new(BTreeMap::new());
-
-/// # Safety
-///
-/// - H4 static, the descriptor and all that it names.
-unsafe fn descriptor(interface: *const Interface) -> &'static InterfaceDescriptor {
-    let mut known = INTERFACES.lock().unwrap_or_else(PoisonError::into_inner);
-    known.entry(interface.addr()).or_insert_with(|| {
-        // SAFETY: H4.
-        let interface = unsafe { &*interface };
-        // SAFETY: passed on.
-        Box::leak(Box::new(unsafe { made_descriptor(interface) }))
-    })
-}
-
-/// # Safety
-///
-/// - H4 static, all that it names.
-unsafe fn made_descriptor(interface: &'static Interface) -> InterfaceDescriptor {
-    let (procedures, classes) =
-        (interface.procedure_count as usize, interface.class_count as usize);
-    let procedures = match procedures {
-        0 => &[][..],
-        // SAFETY: H4.
-        count => unsafe { std::slice::from_raw_parts(interface.procedures, count) },
-    };
-    // SAFETY: H4; an interface has a class at least.
-    let classes = unsafe { std::slice::from_raw_parts(interface.classes, classes) };
-    let procedures = procedures.iter().map(|procedure| ProcedureDescriptor {
-        // SAFETY: H4.
-        name: unsafe { literal(procedure.name) },
-        hash: procedure.hash,
-        class: procedure.class_index,
-        is_oneway: procedure.is_oneway,
-        is_idempotent: procedure.is_idempotent,
-        is_leaf: procedure.is_leaf,
-    });
-    let classes = classes
-        .iter()
-        .map(|class| AStackClass { block_bytes: class.block_bytes, count: class.count });
-    let appendables = match interface.appendable_count as usize {
-        0 => &[][..],
-        // SAFETY: H4.
-        count => unsafe { std::slice::from_raw_parts(interface.appendables, count) },
-    };
-    let appendables = appendables.iter().map(|appendable| AppendableDescriptor {
-        // SAFETY: H4.
-        name: unsafe { literal(appendable.name) },
-        procedure: appendable.procedure,
-        // SAFETY: H4; there is that of the name at least.
-        hashes: unsafe {
-            std::slice::from_raw_parts(appendable.hashes, appendable.hash_count as usize)
-        },
-    });
-    InterfaceDescriptor {
-        // SAFETY: H4.
-        name: unsafe { literal(interface.name) },
-        hash: interface.hash,
-        procedures: Box::leak(procedures.collect()),
-        classes: Box::leak(classes.collect()),
-        appendables: Box::leak(appendables.collect()),
-    }
-}
-
 /// A new domain, or null.
 ///
 /// # Safety
@@ -118,6 +48,7 @@ unsafe fn made_descriptor(interface: &'static Interface) -> InterfaceDescriptor 
 pub unsafe extern "C" fn nearcall_domain_new(environment: *mut Environment) -> *mut Domain {
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
+    environment.begin();
     match Domain::new() {
         Ok(domain) => Box::into_raw(Box::new(domain)),
         Err(error) => {
@@ -127,18 +58,20 @@ pub unsafe extern "C" fn nearcall_domain_new(environment: *mut Environment) -> *
     }
 }
 
-/// Ends a domain in an orderly way.
+/// Ends a domain in an orderly way; null is nothing.
 ///
 /// # Safety
 ///
-/// - H1 live: `domain`.
+/// - H1 live: `domain`, or null.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_domain_shut_down(domain: *const Domain) {
-    // SAFETY: H1.
-    unsafe { &*domain }.shut_down();
-    // No call of its runs any more.
-    scratch::give_back();
+    // SAFETY: H1, or null.
+    if let Some(domain) = unsafe { domain.as_ref() } {
+        domain.shut_down();
+        // No call of its runs any more.
+        scratch::give_back();
+    }
 }
 
 /// Gives a domain up; null is nothing.
@@ -417,12 +350,9 @@ pub unsafe extern "C" fn nearcall_clerk_set_policy(
         .and_then(|policy| clerk.set_policy(policy).map_err(|error| error.to_string()));
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
+    environment.begin();
     match replaced {
-        Ok(revoked) => {
-            (environment.outcome, environment.exception) =
-                (Outcome::RETURNED, std::ptr::null_mut());
-            i64::try_from(revoked).unwrap_or(i64::MAX)
-        }
+        Ok(revoked) => i64::try_from(revoked).unwrap_or(i64::MAX),
         Err(reason) => {
             environment.fail(Outcome::NotExported, Ran::No, &reason);
             -1

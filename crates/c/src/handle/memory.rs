@@ -51,10 +51,12 @@ pub unsafe extern "C" fn nearcall_free(pointer: *mut c_void) {
     unsafe { free(pointer) }
 }
 
-/// From here on memory is had from these. Before the first domain is made.
+/// From here on memory is had from these, or from the C library's if either is null: what the one
+/// has given is nothing to somebody else's other. Before the first domain is made.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub extern "C" fn nearcall_set_allocator(allocate: Allocate, free: Free) {
+pub extern "C" fn nearcall_set_allocator(allocate: Option<Allocate>, free_of: Option<Free>) {
+    let (allocate, free) = allocate.zip(free_of).unwrap_or((malloc, free));
     // Relaxed: nothing was allocated yet, and no thread of ours runs yet.
     ALLOCATE.store(allocate as *mut (), Ordering::Relaxed);
     // Relaxed: as above.

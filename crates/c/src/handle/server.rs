@@ -1,6 +1,7 @@
 //! What entry stubs in C call.
 
 use std::ffi::{c_char, c_int, c_void};
+use std::fmt::Display;
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 
@@ -15,6 +16,7 @@ use super::records::{
 };
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
+use super::values::Free;
 use super::{Outgoing, bytes, bytes_mut, literal, text};
 
 /// The dispatch of an interface in C.
@@ -47,6 +49,29 @@ impl ForeignEntries {
     }
 }
 
+impl ForeignEntries {
+    /// What a server's author would not learn else: a client is told no more than that there were
+    /// results, and that they were refused. What a client has done is no business of the author's.
+    #[cold]
+    fn tell(&self, procedure: usize, refusal: &Refusal) {
+        let is_own = match refusal {
+            // Who says so in the environment has said why.
+            Refusal::Results(error) => *error != raised(records::Outcome::ResultsRefused as u32),
+            Refusal::NoMemory { .. } | Refusal::Descriptor(_) | Refusal::NotSent(_) => true,
+            _ => false,
+        };
+        if is_own {
+            let InterfaceDescriptor { name, procedures, .. } = self.interface;
+            say(&format_args!("{name}::{}: {refusal}", procedures[procedure].name));
+        }
+    }
+}
+
+/// What is refused where a procedure has raised nothing that its interface declares.
+fn raised(outcome: u32) -> UsageError {
+    UsageError::OutOfRange { parameter: "exception", value: outcome.into() }
+}
+
 /// One call while an entry stub in C serves it. `nearcall_served` in C.
 pub struct Served<'a> {
     pub(super) arguments: Arguments<'a>,
@@ -69,7 +94,11 @@ impl Entries for ForeignEntries {
         // SAFETY: the dispatch is generated code; `new` promised the server, `served` outlives the
         // call.
         unsafe { (self.enter)(self.server, procedure as u32, &mut served) };
-        served.ended()
+        let outcome = served.ended();
+        if let Err(refusal) = &outcome {
+            self.tell(procedure, refusal);
+        }
+        outcome
     }
 
     fn is_awaited(&self) -> bool {
@@ -211,11 +240,9 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
     // SAFETY: H1.
     let served = unsafe { &mut *served };
     if outcome == records::Outcome::Panicked as u32 {
-        (served.room, served.has_panicked) = (None, true);
-        return false;
+        return served.panic();
     }
-    let value = u64::from(outcome);
-    served.refuse(Refusal::Results(UsageError::OutOfRange { parameter: "exception", value }))
+    served.refuse(Refusal::Results(raised(outcome)))
 }
 
 /// A procedure cannot go on. Says so on standard error, as a panic in Rust does.
@@ -227,11 +254,41 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
     // SAFETY: H3.
-    let why = unsafe { text(why) };
-    // That nobody may read it any more is no reason to end the server.
-    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+    say(&unsafe { text(why) });
     // SAFETY: H1.
     unsafe { Environment::at(environment) }.outcome = records::Outcome::Panicked as u32;
+}
+
+/// Tells a server's author. That nobody may read it any more is no reason to end the server.
+fn say(why: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+}
+
+/// A procedure has returned a feed without a function: it has panicked. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `served`; `own`, until it is released here. H4 static: both names.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_made(
+    served: *mut Served<'_>,
+    procedure: *const c_char,
+    function: *const c_char,
+    own: *mut c_void,
+    release: Option<Free>,
+) -> bool {
+    // SAFETY: H4.
+    let procedure = unsafe { literal(procedure) };
+    // SAFETY: H4.
+    let function = unsafe { literal(function) };
+    say(&format_args!("{procedure} has returned a feed that has no function \"{function}\""));
+    if let Some(release) = release {
+        // SAFETY: H1, and this is the last use.
+        unsafe { release(own) };
+    }
+    // SAFETY: H1.
+    unsafe { &mut *served }.panic()
 }
 
 /// There was no memory to marshal a result in, or to unmarshal an argument to. False, always.
@@ -345,7 +402,7 @@ pub unsafe extern "C" fn nearcall_room_put(
 ///
 /// # Safety
 ///
-/// - H1 live: `served`, with room lent; `file` is open.
+/// - H1 live: `served`, with room lent. D1 open: `file`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_room_read_at(
@@ -354,10 +411,10 @@ pub unsafe extern "C" fn nearcall_room_read_at(
     offset: u64,
     byte_count: usize,
 ) -> i64 {
+    // SAFETY: D1.
+    let Some(file) = (unsafe { opened(file) }) else { return -1 };
     // SAFETY: H1.
     let room = unsafe { &mut *served }.room.as_mut();
-    // SAFETY: H1: it is open for as long as this runs.
-    let file = unsafe { BorrowedFd::borrow_raw(file) };
     let read = room.map(|room| room.read_at(file, offset, byte_count));
     read.and_then(Result::ok).map_or(-1, |count| count as i64)
 }
@@ -402,7 +459,7 @@ pub unsafe extern "C" fn nearcall_opaque_copy(
 ///
 /// # Safety
 ///
-/// - H1 live: `opaque`, in a call that is being served; `file` is open.
+/// - H1 live: `opaque`, in a call that is being served. D1 open: `file`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_opaque_write_at(
@@ -410,11 +467,21 @@ pub unsafe extern "C" fn nearcall_opaque_write_at(
     file: c_int,
     offset: u64,
 ) -> bool {
+    // SAFETY: D1.
+    let Some(file) = (unsafe { opened(file) }) else { return false };
     // SAFETY: H1: `take` wrote it there.
     let opaque = unsafe { &*opaque.cast::<Opaque<'_>>() };
-    // SAFETY: H1: it is open for as long as this runs.
-    let file = unsafe { BorrowedFd::borrow_raw(file) };
     opaque.write_at(file, offset).is_ok()
+}
+
+/// A file of a procedure's; none below 0, as what could not be opened is.
+///
+/// # Safety
+///
+/// - D1 open: `file`, for as long as `'f`.
+unsafe fn opened<'f>(file: c_int) -> Option<BorrowedFd<'f>> {
+    // SAFETY: D1, and it is not -1.
+    (file >= 0).then(|| unsafe { BorrowedFd::borrow_raw(file) })
 }
 
 impl<'a> Served<'a> {
@@ -435,6 +502,12 @@ impl<'a> Served<'a> {
         }
         // As after a panic: the procedure may have run, and there are no results.
         self.outcome.expect("the entry stub replied or refused")
+    }
+
+    /// The procedure has: its client is told so when its entry stub has returned.
+    fn panic(&mut self) -> bool {
+        (self.room, self.has_panicked) = (None, true);
+        false
     }
 
     pub(super) fn refuse(&mut self, refusal: Refusal) -> bool {

@@ -3,11 +3,11 @@
 //! ```text
 //! x.h         types, who frees what, call stubs, what a server implements
 //! x.c         the conventional encoding, call stubs, entry stubs
-//! x_server.c  the loop that every call goes through, for the user to edit (I6, I11)
+//! x_server.c  the loop that every call goes through, for the user to edit in a copy (I6, I11)
 //! ```
 //!
 //! Prints the plan's steps; decides only what is C's own: names, and that values lie in private
-//! memory, so that what a stub judges cannot change any more. docs/design/0011 has the mapping.
+//! memory, so that what a stub judges cannot change any more. docs/design/0014 has the mapping.
 
 mod apart;
 mod brief;
@@ -17,8 +17,10 @@ mod codec;
 pub(super) mod exchanges;
 pub(super) mod feeds;
 mod free;
+pub(super) mod guards;
 pub(super) mod halves;
 pub(super) mod interface;
+mod made;
 pub(super) mod names;
 mod optional;
 mod prealloc;
@@ -105,9 +107,8 @@ impl C<'_> {
 
     fn header(&self, stem: &str) -> String {
         let mut text = self.heading("Who owns what stands in nearcall.h.");
-        let guard = format!("NEARCALL_GENERATED_{}_H", names::upper(stem));
-        text.line(format!("#ifndef {guard}"));
-        text.line(format!("#define {guard}"));
+        let body = self.declarations();
+        guards::open_header(&mut text, (stem, "H"), &body);
         text.line("");
         text.line("#include <nearcall.h>");
         text.line("");
@@ -115,16 +116,23 @@ impl C<'_> {
         text.line("extern \"C\" {");
         text.line("#endif");
         text.line("");
-        self.print_types(&mut text);
-        self.print_frees(&mut text);
-        for plan in self.own_interfaces() {
-            self.print_interface(plan, &mut text);
-        }
+        text.lines(body.lines().map(String::from));
         text.line("#ifdef __cplusplus");
         text.line("}");
         text.line("#endif");
         text.line("");
         text.line("#endif");
+        text.finish()
+    }
+
+    /// All that a header declares.
+    fn declarations(&self) -> String {
+        let mut text = Text::default();
+        self.print_types(&mut text);
+        self.print_frees(&mut text);
+        for plan in self.own_interfaces() {
+            self.print_interface(plan, &mut text);
+        }
         text.finish()
     }
 
@@ -157,7 +165,8 @@ impl C<'_> {
     }
 
     fn server_source(&self, stem: &str) -> String {
-        let mut text = self.heading("The server's loop: yours to edit.");
+        let mut text = self
+            .heading("The server's loop: yours to edit, in a copy that no compiler prints over.");
         text.line(format!("#include \"{stem}.h\""));
         for plan in self.own_interfaces() {
             text.line("");

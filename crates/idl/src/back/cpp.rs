@@ -18,12 +18,14 @@ pub(super) mod selftest;
 mod types;
 
 use crate::back::c::C;
+use crate::back::c::guards::open_header;
 use crate::back::c::text::Text;
 use crate::back::{Output, Printed, Unsupported};
 use crate::model::{DeclarationId, Kind, Model, Type};
 
-/// Functions that stand beside clients, in the namespaces of their interfaces.
-const BESIDE_CLIENTS: &[&str] = &["introduce", "lend", "posting", "rebind", "with_deadline"];
+/// Functions that stand beside clients, in the namespaces of their interfaces, and one that every
+/// exception has.
+const FUNCTIONS: &[&str] = &["introduce", "lend", "posting", "rebind", "what", "with_deadline"];
 
 /// What every printer looks at.
 struct Cpp<'c, 'm> {
@@ -89,13 +91,20 @@ impl Cpp<'_, '_> {
 
     fn header(&self, stem: &str) -> String {
         let mut text = self.c.heading("Wrappers of the C stubs.");
-        let guard = format!("NEARCALL_GENERATED_{}_HPP", crate::back::c::names::upper(stem));
-        text.line(format!("#ifndef {guard}"));
-        text.line(format!("#define {guard}"));
+        let body = self.declarations();
+        open_header(&mut text, (stem, "HPP"), &body);
         text.line("");
         text.line("#include <nearcall.hpp>");
         text.line(format!("#include \"{stem}.h\""));
         text.line("");
+        text.lines(body.lines().map(String::from));
+        text.line("#endif");
+        text.finish()
+    }
+
+    /// All that the header declares.
+    fn declarations(&self) -> String {
+        let mut text = Text::default();
         self.print_forwards(&mut text);
         for id in self.c.ids() {
             let declaration = self.c.model.declaration(id);
@@ -105,7 +114,6 @@ impl Cpp<'_, '_> {
                 _ => self.print_type(id, &mut text),
             }
         }
-        text.line("#endif");
         text.finish()
     }
 
@@ -121,7 +129,7 @@ impl Cpp<'_, '_> {
             space += &format!("::{}", self.c.names.plain(part));
         }
         let mut own = self.c.names.plain(&parts[modules..].join("_"));
-        if BESIDE_CLIENTS.contains(&&*own) {
+        if FUNCTIONS.contains(&&*own) {
             own.push('_');
         }
         (space, own)

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use nearcall_idl::back::cpp::compile_cpp;
 
-use crate::support::{Workshop, compilers, cpp_of, interface_files, model, tests_directory};
+use crate::support::{
+    Workshop, compilers, cpp_of, interface_files, model, printed, tests_directory,
+};
 
 /// Interface files of which everything can be compiled, those of .proto files with streams both
 /// ways and to one side among them.
@@ -103,6 +105,53 @@ fn what_users_call_as_generated_code_calls_its_own_compiles() {
         }
     }
     assert_eq!(compiled, compilers().len() * 3);
+}
+
+/// Prints headers of interface files that are all called `api.idl`, in folders of their own, and a
+/// source that includes them all.
+fn including(workshop: &Workshop, files: &[(&str, &str)]) -> PathBuf {
+    let mut includes = String::new();
+    for (folder, idl) in files {
+        let folder = workshop.path().join(folder);
+        std::fs::create_dir_all(&folder).expect("it can be made");
+        let path = folder.join("api.idl");
+        std::fs::write(&path, idl).expect("it can be written");
+        for file in printed("cpp", &model(&path), "api") {
+            std::fs::write(folder.join(format!("api{}", file.suffix)), file.text)
+                .expect("it can be written");
+        }
+        includes += &format!("#include \"{}\"\n", folder.join("api.hpp").display());
+    }
+    let source = workshop.path().join("including.cpp");
+    std::fs::write(&source, includes).expect("it can be written");
+    source
+}
+
+#[test]
+fn headers_of_two_files_of_one_name_are_included_beside_each_other() {
+    let workshop = Workshop::with_cpp();
+    let left =
+        "/// Said.\nstruct Point { long x; }; interface Left { Point turn(in Point point); };";
+    let right =
+        "struct Point { /// Said.\n long x; }; interface Right { Point turn(in Point a); };";
+    let source = including(&workshop, &[("left", left), ("right", right)]);
+    for compiler in compilers() {
+        workshop.compile(cpp_of(compiler), &source);
+    }
+}
+
+#[test]
+fn a_type_that_two_headers_declare_in_two_ways_does_not_compile() {
+    let workshop = Workshop::with_cpp();
+    let left = "struct Point { long x; }; interface Left { Point turn(in Point point); };";
+    let right = "struct Point { double x; }; interface Right { Point turn(in Point point); };";
+    let source = including(&workshop, &[("left", left), ("right", right)]);
+    for compiler in compilers() {
+        let refused = std::panic::catch_unwind(|| workshop.compile(cpp_of(compiler), &source));
+        let refused = refused.expect_err("it was compiled");
+        let said = refused.downcast_ref::<String>().expect("what the compiler said");
+        assert!(said.contains("Point is something else in another header"), "{said}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod support;
 mod allocator;
 mod brief;
 mod calls;
+mod careless;
 mod compiles;
 mod feeding;
 mod forking;

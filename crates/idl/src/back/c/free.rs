@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::back::c::C;
+use crate::back::c::guards::print_functions;
 use crate::back::c::text::Text;
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Member, Type, UnionDefault};
@@ -117,13 +118,13 @@ impl C<'_> {
         }
         text.line("");
         for (tag, declared) in &owning {
-            self.open_guard(text, &self.functions_guard(tag));
             let (name, kind) = (self.type_name(declared), self.function_kind(declared));
-            text.open(format!("{kind} void nearcall_free_{tag}({name} *value) {{"));
-            self.print_free(declared, text);
-            text.line("memset(value, 0, sizeof *value);");
-            text.close("}");
-            self.close_guard(text);
+            let mut own = Text::default();
+            own.open(format!("{kind} void nearcall_free_{tag}({name} *value) {{"));
+            self.print_free(declared, &mut own);
+            own.line("memset(value, 0, sizeof *value);");
+            own.close("}");
+            print_functions(tag, own, text);
         }
         for id in self.ids() {
             match &self.model.declaration(id).kind {
@@ -138,11 +139,11 @@ impl C<'_> {
 
     fn print_alias_free(&self, id: DeclarationId, behind: &Type, text: &mut Text) {
         let (name, tag) = (self.names.declaration(id), self.tag(behind));
-        self.open_guard(text, &self.functions_guard(name));
-        text.open(format!("NEARCALL_INLINE void nearcall_free_{name}({name} *value) {{"));
-        text.line(format!("nearcall_free_{tag}(value);"));
-        text.close("}");
-        self.close_guard(text);
+        let mut own = Text::default();
+        own.open(format!("NEARCALL_INLINE void nearcall_free_{name}({name} *value) {{"));
+        own.line(format!("nearcall_free_{tag}(value);"));
+        own.close("}");
+        print_functions(name, own, text);
     }
 
     fn print_free(&self, declared: &Type, text: &mut Text) {
@@ -243,13 +244,13 @@ impl C<'_> {
         }
     }
 
-    fn print_exception(&self, id: DeclarationId, text: &mut Text) {
+    fn print_exception(&self, id: DeclarationId, header: &mut Text) {
         let (name, kind) = (self.names.declaration(id), self.exception_kind(id));
-        self.open_guard(text, &self.functions_guard(name));
+        let mut text = Text::default();
         text.open(format!("{kind} void nearcall_free_{name}({name} *value) {{"));
         let all = members(self.model, id).into_iter().zip(self.boxed(id));
-        for ((member, is_boxed), own) in all.zip(self.member_names(id)) {
-            self.print_free_member(member, is_boxed, &format!("value->{own}"), text);
+        for ((member, is_boxed), member_name) in all.zip(self.member_names(id)) {
+            self.print_free_member(member, is_boxed, &format!("value->{member_name}"), &mut text);
         }
         text.line("memset(value, 0, sizeof *value);");
         text.close("}");
@@ -274,7 +275,7 @@ impl C<'_> {
         text.close("}");
         text.line(format!("nearcall_raise(env, ex_{name}, copy, nearcall_drop_{name});"));
         text.close("}");
-        self.close_guard(text);
+        print_functions(name, text, header);
     }
 }
 

@@ -142,14 +142,15 @@ const KEPT: &[&str] = &[
 ];
 
 /// What functions that are generated call their parameters and locals, where none of a user's stand
-/// beside them, and what this library calls its own as it would what belongs to a type. A type of
-/// that name, outside of any module, would be hidden there.
+/// beside them, and what this library calls its own as it would what belongs to a type, or as it
+/// calls a type without a name. A type of that name, outside of any module, would be hidden there.
 const LOCALS: &[&str] = &[
     "at",
     "buffer",
     "bytes",
     "call",
     "capacity",
+    "character",
     "client",
     "copy",
     "count",
@@ -164,6 +165,7 @@ const LOCALS: &[&str] = &[
     "is_present",
     "items",
     "key",
+    "long_double",
     "name",
     "options",
     "owner",
@@ -174,8 +176,11 @@ const LOCALS: &[&str] = &[
     "room",
     "self",
     "server",
+    "std",
     "takes",
     "target",
+    "text",
+    "unwritten",
     "value",
     "word",
     "writer",

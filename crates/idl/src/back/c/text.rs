@@ -52,15 +52,14 @@ impl Text {
     /// The comment of a declaration, if it has one.
     pub fn doc(&mut self, doc: &Option<String>) {
         let Some(doc) = doc else { return };
-        let lines: Vec<String> =
-            doc.trim().lines().map(|line| line.trim().replace("*/", "* /")).collect();
+        let lines: Vec<String> = doc.trim().lines().map(|line| harmless(line.trim())).collect();
         match lines.as_slice() {
             [] => {}
-            [one] => self.line(format!("/* {} */", one.replace("/*", "/ *"))),
+            [one] => self.line(format!("/* {one} */")),
             [first, rest @ ..] => {
-                self.line(format!("/* {}", first.replace("/*", "/ *")));
+                self.line(format!("/* {first}"));
                 for line in rest {
-                    self.line(format!(" * {}", line.replace("/*", "/ *")).trim_end());
+                    self.line(format!(" * {line}").trim_end());
                 }
                 self.line(" */");
             }
@@ -71,4 +70,10 @@ impl Text {
     pub fn finish(self) -> String {
         self.lines
     }
+}
+
+/// A line that may stand in a comment: it ends none, begins none, and has no trigraph that
+/// compilers warn of.
+fn harmless(line: &str) -> String {
+    line.replace("*/", "* /").replace("/*", "/ *").replace("??/", "?? /")
 }

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::back::c::C;
-use crate::back::c::names::upper;
+use crate::back::c::guards::print_guarded;
 use crate::back::c::text::Text;
 use crate::layout::{Scalar, Shape, members, shape};
 use crate::model::{
@@ -154,32 +154,32 @@ impl C<'_> {
                 false => self.by_value(printed, &member),
             }
         }
-        self.open_guard(printed.text, name);
-        printed.text.doc(&declaration.doc);
+        let mut text = Text::default();
+        text.doc(&declaration.doc);
         match &declaration.kind {
             Kind::Alias(behind) => {
                 let declarator = self.declarator(behind, name);
-                printed.text.line(format!("typedef {declarator};"));
+                text.line(format!("typedef {declarator};"));
             }
-            Kind::Struct(_) | Kind::Exception(_) => self.print_struct(id, printed.text),
-            Kind::Union(union) => self.print_union(id, union, printed.text),
-            Kind::Enum(shape) => self.print_enum(id, shape, printed.text),
+            Kind::Struct(_) | Kind::Exception(_) => self.print_struct(id, &mut text),
+            Kind::Union(union) => self.print_union(id, union, &mut text),
+            Kind::Enum(shape) => self.print_enum(id, shape, &mut text),
             Kind::Bitmask(shape) => {
                 let word = self.word(id);
-                printed.text.line(format!("typedef {word} {name};"));
+                text.line(format!("typedef {word} {name};"));
                 let names = self.names.beside(shape.flags.iter().map(|(flag, _)| &**flag));
                 for ((_, position), flag) in shape.flags.iter().zip(names) {
                     let value = format!("(({name})UINT64_C({}))", 1u64 << position);
-                    printed.text.line(format!("#define {name}_{flag} {value}"));
+                    text.line(format!("#define {name}_{flag} {value}"));
                 }
             }
             Kind::Bitset(_) => {
-                printed.text.line(format!("typedef {} {name};", self.word(id)));
-                self.print_fields(id, printed.text);
+                text.line(format!("typedef {} {name};", self.word(id)));
+                self.print_fields(id, &mut text);
             }
             Kind::Constant(_) | Kind::Interface(_) => {}
         }
-        self.close_guard(printed.text);
+        print_guarded(name, text, printed.text);
         printed.done.insert(name.to_owned());
     }
 
@@ -274,24 +274,11 @@ impl C<'_> {
     }
 
     fn anonymous(&self, text: &mut Text, name: &str, members: &[&str]) {
-        self.open_guard(text, name);
-        text.open(format!("typedef struct {name} {{"));
-        text.lines(members.iter().map(|member| (*member).to_owned()));
-        text.close(format!("}} {name};"));
-        self.close_guard(text);
-    }
-
-    /// Two headers may hold the same type: what both include, or what has no name.
-    pub fn open_guard(&self, text: &mut Text, name: &str) {
-        let guard = format!("NEARCALL_HAS_{name}");
-        text.line(format!("#ifndef {guard}"));
-        text.line(format!("#define {guard}"));
-    }
-
-    /// Its end.
-    pub fn close_guard(&self, text: &mut Text) {
-        text.line("#endif");
-        text.line("");
+        let mut own = Text::default();
+        own.open(format!("typedef struct {name} {{"));
+        own.lines(members.iter().map(|member| (*member).to_owned()));
+        own.close(format!("}} {name};"));
+        print_guarded(name, own, text);
     }
 
     fn print_struct(&self, id: DeclarationId, text: &mut Text) {
@@ -386,11 +373,11 @@ impl C<'_> {
 
     fn print_constant(&self, id: DeclarationId, constant: &Constant, text: &mut Text) {
         let name = self.names.declaration(id);
-        self.open_guard(text, name);
-        text.doc(&self.model.declaration(id).doc);
+        let mut own = Text::default();
+        own.doc(&self.model.declaration(id).doc);
         let value = self.value(&constant.declared, &constant.value);
-        text.line(format!("#define {name} {value}"));
-        self.close_guard(text);
+        own.line(format!("#define {name} {value}"));
+        print_guarded(name, own, text);
     }
 
     /// A value as a constant expression.
@@ -428,11 +415,6 @@ impl C<'_> {
             Value::Enumerator(id, index) => self.names.enumerator(*id, *index).to_owned(),
             Value::Float(_) | Value::String(_) => String::from("0"),
         }
-    }
-
-    /// The guard of a type's functions.
-    pub fn functions_guard(&self, tag: &str) -> String {
-        format!("FUNCTIONS_OF_{}", upper(tag))
     }
 }
 

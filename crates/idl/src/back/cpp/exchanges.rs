@@ -28,7 +28,7 @@ impl Cpp<'_, '_> {
 
     /// The functions of C that both sides of a client call.
     pub fn print_sides(&self, exchange: &ExchangeOf<'_>, text: &mut Text) {
-        text.open(format!("struct nc_{} {{", exchange.came.open.operation.name));
+        text.open(format!("struct {} {{", self.ends_name(&exchange.came)));
         self.print_end(&exchange.came, text);
         self.print_end(&exchange.sent, text);
         text.close("};");

@@ -9,9 +9,15 @@ use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
 use crate::layout::{Shape, shape};
 
 impl Cpp<'_, '_> {
-    /// What the class is called, inside of the client's, that a client's end is made of.
+    /// What the class is called, inside of the client's, that a client's end is made of, or both
+    /// sides of one are; an operation may be called as functions that convert are (`take`).
+    pub fn ends_name(&self, feed: &FeedOf<'_>) -> String {
+        format!("nc_feed_{}", feed.open.operation.name)
+    }
+
+    /// A client's end.
     pub fn end_name(&self, feed: &FeedOf<'_>) -> String {
-        let name = format!("nc_{}", feed.open.operation.name);
+        let name = self.ends_name(feed);
         match (feed.is_exchange(), feed.end) {
             (false, _) => name,
             (true, None) => name + "::came",
@@ -116,7 +122,6 @@ impl Cpp<'_, '_> {
     /// Gives what a procedure returned to C.
     pub fn made(&self, procedure: Procedure<'_>, name: &str) -> Vec<String> {
         let Some(feed) = self.c.feed_here(procedure) else { return Vec::new() };
-        let functions: &[&str] = if feed.end.is_some() { &["take", "end"] } else { &["next"] };
         let mut lines = vec![
             String::from("if (!nc_made) {"),
             String::from("    throw ::std::invalid_argument(\"no feed was returned\");"),
@@ -124,8 +129,8 @@ impl Cpp<'_, '_> {
             String::from("nc_returned.self = nc_made.release();"),
             format!("nc_returned.release = release_{name};"),
         ];
-        let functions = functions.iter().map(|one| format!("nc_returned.{one} = {one}_{name};"));
-        lines.extend(functions);
+        let functions = feed.made_functions().iter();
+        lines.extend(functions.map(|one| format!("nc_returned.{one} = {one}_{name};")));
         lines
     }
 

@@ -95,6 +95,7 @@ impl Cpp<'_, '_> {
             text.line(format!("{} {own}{zero};", self.member(member)));
         }
         if !base.is_empty() {
+            self.print_constructors(&all, &names, name, text);
             let id = &self.c.model.declaration(id).name;
             text.line(format!("const char *what() const noexcept override {{ return \"{id}\"; }}"));
         }
@@ -117,6 +118,25 @@ impl Cpp<'_, '_> {
                 owning.map(|(_, own)| format!("nc_held_bytes(value.{own})")).collect();
             self.print_held_bytes(&own, &held, text);
         }
+    }
+
+    /// An exception with its members at once; none of it is an aggregate, since it has functions.
+    fn print_constructors(&self, all: &[&Member], names: &[String], name: &str, text: &mut Text) {
+        // No member of a class with constructors may be called as it is.
+        if all.is_empty() || names.iter().any(|own| own == name) {
+            return;
+        }
+        let takes: Vec<String> = all
+            .iter()
+            .zip(names)
+            .map(|(one, own)| format!("{} nc_{own}", self.member(one)))
+            .collect();
+        let moves: Vec<String> =
+            names.iter().map(|own| format!("{own}(::std::move(nc_{own}))")).collect();
+        let explicit = if all.len() == 1 { "explicit " } else { "" };
+        text.line(format!("{name}() = default;"));
+        let (takes, moves) = (takes.join(", "), moves.join(", "));
+        text.line(format!("{explicit}{name}({takes}) : {moves} {{}}"));
     }
 
     /// How much memory a value holds, of what its members hold.

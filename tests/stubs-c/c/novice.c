@@ -1,0 +1,149 @@
+/* Passes libnearcall what somebody new to it would, and looks where that one would look. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "careless.h"
+#include "check.h"
+
+/* An environment as it lies on a stack that others have used. */
+static nearcall_environment used(void) {
+    nearcall_environment env;
+    memset(&env, 0xa5, sizeof env);
+    return env;
+}
+
+/* A file that could not be opened is not looked at, and its number is -1. */
+static int64_t load(void *self, int32_t file, nearcall_served *data, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return nearcall_room_read_at(data, file, 0, 64);
+}
+
+static bool store(void *self, int32_t file, const nearcall_opaque *data,
+                  nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    return nearcall_opaque_write_at(data, file, 0);
+}
+
+static void refuse(void *self, bool is_missing, nearcall_environment *env) {
+    (void)self;
+    if (is_missing) {
+        careless_Missing missing = {nearcall_copy_text("it")};
+        nearcall_raise_careless_Missing(env, missing);
+    } else {
+        careless_Refused refused = {nearcall_copy_text("so"), 3};
+        nearcall_raise_careless_Refused(env, refused);
+    }
+}
+
+static const nearcall_server_careless_Files server = {NULL, load, store, refuse};
+
+static void *nothing(size_t bytes) {
+    (void)bytes;
+    return NULL;
+}
+
+/* Half an allocator, or none, is the C library's. */
+static void allocate(void) {
+    nearcall_set_allocator(nothing, NULL);
+    nearcall_free(nearcall_copy_text("there is memory"));
+    nearcall_set_allocator(nothing, free);
+    CHECK(nearcall_copy_text("there is none") == NULL);
+    nearcall_set_allocator(NULL, NULL);
+    char *text = nearcall_copy_text("there is memory again");
+    CHECK(text != NULL);
+    nearcall_free(text);
+}
+
+/* Without room for a descriptor there is no domain; the environment says so. */
+static void lack_descriptors(void) {
+    nearcall_environment env = used();
+    struct rlimit limit, none;
+    CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    none = limit;
+    none.rlim_cur = 3;
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    CHECK(nearcall_domain_new(&env) == NULL);
+    CHECK(env.outcome == NEARCALL_SYSTEM && env.ran == NEARCALL_RAN_NO && env.message[0] != 0);
+    nearcall_environment_release(&env);
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+static void call(const nearcall_domain *domain) {
+    nearcall_environment env = used();
+    nearcall_sequence_octet data = {1, (uint8_t *)"a"};
+    int64_t count;
+    careless_Files *files = nearcall_import_careless_Files(domain, "files", &env);
+    CHECK(files != NULL);
+    for (int32_t file = -1; file > -3; file--) {
+        CHECK(!careless_Files_store(files, file, &data, &env) && env.outcome == NEARCALL_RETURNED);
+        count = careless_Files_load(files, file, &data, &env);
+        CHECK(count == -1 && data._length == 0 && env.outcome == NEARCALL_RETURNED);
+        nearcall_free_sequence_octet(&data);
+    }
+    /* Whoever shows the message of whatever did not return shows a message. */
+    env = used();
+    careless_Files_refuse(files, false, &env);
+    CHECK(env.outcome == NEARCALL_RAISED && env.ran == NEARCALL_RAN_YES);
+    CHECK(strcmp(env.message, "IDL:careless/Refused:1.0") == 0);
+    CHECK(nearcall_raised_careless_Refused(&env)->code == 3);
+    nearcall_environment_release(&env);
+    careless_Files_refuse(files, true, &env);
+    CHECK(strcmp(env.message, "IDL:careless/Missing:1.0") == 0);
+    nearcall_environment_release(&env);
+    nearcall_release_careless_Files(files);
+}
+
+/* A program that loads plug-ins may have another interface's stubs where one's were. */
+static void load_another(const nearcall_domain *domain) {
+    nearcall_environment env = used();
+    nearcall_interface described = nearcall_interface_careless_Files;
+    nearcall_client *client;
+    char *name = malloc(sizeof "careless::Files");
+    CHECK(name != NULL);
+    memcpy(name, "careless::Files", sizeof "careless::Files");
+    described.name = name;
+    client = nearcall_import(domain, "files", &described, NULL, &env);
+    CHECK(client != NULL);
+    free(name);
+    described.name = "careless::Others";
+    described.hash[0] ^= 1;
+    nearcall_begin(&env);
+    CHECK(nearcall_import(domain, "files", &described, NULL, &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND && strstr(env.message, "careless::Others") != NULL);
+    nearcall_client_release(client);
+}
+
+int main(void) {
+    nearcall_environment env = used();
+    nearcall_domain *domain;
+    nearcall_clerk *clerk;
+    allocate();
+    lack_descriptors();
+    /* What was not made ends as what was. */
+    nearcall_domain_shut_down(NULL);
+    nearcall_clerk_release(NULL);
+    nearcall_release_careless_Files(NULL);
+    nearcall_domain_release(NULL);
+
+    domain = nearcall_domain_new(&env);
+    CHECK(domain != NULL && env.outcome == NEARCALL_RETURNED);
+    nearcall_environment_release(&env);
+    clerk = nearcall_export_careless_Files(domain, "files", &server, &env);
+    CHECK(clerk != NULL);
+    env = used();
+    CHECK(nearcall_clerk_set_policy(clerk, "/nowhere", &env) < 0);
+    CHECK(env.outcome == NEARCALL_NOT_EXPORTED);
+    nearcall_environment_release(&env);
+    call(domain);
+    load_another(domain);
+    nearcall_clerk_release(clerk);
+    nearcall_domain_shut_down(domain);
+    nearcall_domain_release(domain);
+    puts("done");
+    return 0;
+}
