@@ -53,7 +53,8 @@ fn finding(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Diagnostic
         |label: &LabeledSpan| label.label().is_some_and(|said| said.starts_with("found"));
     let main = labels.iter().position(is_found).unwrap_or(labels.len().saturating_sub(1));
     let span = labels.get(main).map_or_else(|| end_of(text, file), |one| span_of(one, text, file));
-    let mut finding = Diagnostic::new(&rules::LANGUAGE, span, fragment(&error.to_string()));
+    let said = meant(&error.to_string(), error.help().map(|help| help.to_string()));
+    let mut finding = Diagnostic::new(&rules::LANGUAGE, span, fragment(&said));
     for (_, label) in labels.iter().enumerate().filter(|(index, _)| *index != main) {
         let said = label.label().unwrap_or("see here").trim_matches('…').trim();
         finding = finding.label(span_of(label, text, file), fragment(said));
@@ -61,6 +62,15 @@ fn finding(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Diagnostic
     match error.help() {
         Some(help) => finding.help(fragment(&help.to_string())),
         None => finding,
+    }
+}
+
+/// What protox means where it says something else.
+fn meant(said: &str, help: Option<String>) -> String {
+    let is_of_import = help.is_some_and(|help| help.starts_with("imports may"));
+    match said {
+        "invalid group name" if is_of_import => "this is no path of an import".to_owned(),
+        _ => said.replace("message numbers must", "field numbers must"),
     }
 }
 
