@@ -19,7 +19,7 @@
  *  - What is exported stays until its domain was shut down: calls may run after the clerk is released.
  *  - A procedure is lent its arguments for as long as it runs; what it keeps or returns of them it
  *    copies. What it returns must be from nearcall_allocate; the stub frees it, also of one that
- *    raises or panics, which returns zeros, and -1 for a descriptor. What an inout parameter holds
+ *    raises or panics, which returns zeros: then 0 is no descriptor. What an inout parameter holds
  *    is from nearcall_allocate: the procedure may put other memory of nearcall_allocate there, after
  *    freeing what was there. An out parameter holds nothing.
  *  - What `in` parameters hold is scratch memory, and nobody frees it; results are marshalled in

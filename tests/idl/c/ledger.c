@@ -828,6 +828,8 @@ void nearcall_entry_Ledger_follow(const nearcall_server_Ledger *nc_server, nearc
     nearcall_begin(&nc_env);
     nc_returned = nc_server->follow(nc_server->self, &lock, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
+        /* Zero beside an exception is nothing, and not standard input. */
+        nc_returned = nc_returned == 0 ? -1 : nc_returned;
         nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }

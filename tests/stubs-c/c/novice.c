@@ -40,7 +40,15 @@ static void refuse(void *self, bool is_missing, nearcall_environment *env) {
     }
 }
 
-static const nearcall_server_careless_Files server = {NULL, load, store, refuse};
+/* What returns beside an exception is nothing, as people write it. */
+static int open_file(void *self, nearcall_environment *env) {
+    careless_Missing missing = {NULL};
+    (void)self;
+    nearcall_raise_careless_Missing(env, missing);
+    return 0;
+}
+
+static const nearcall_server_careless_Files server = {NULL, load, store, refuse, open_file};
 
 static void *nothing(size_t bytes) {
     (void)bytes;
@@ -94,6 +102,9 @@ static void call(const nearcall_domain *domain) {
     nearcall_environment_release(&env);
     careless_Files_refuse(files, true, &env);
     CHECK(strcmp(env.message, "IDL:careless/Missing:1.0") == 0);
+    nearcall_environment_release(&env);
+    CHECK(careless_Files_open_file(files, &env) == -1);
+    CHECK(nearcall_raised_careless_Missing(&env) != NULL && fcntl(0, F_GETFD) >= 0);
     nearcall_environment_release(&env);
     nearcall_release_careless_Files(files);
 }

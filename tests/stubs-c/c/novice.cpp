@@ -29,6 +29,7 @@ class Files : public careless::FilesServer {
         }
         throw careless::Refused("so", 3);
     }
+    nearcall::descriptor open_file() override { throw careless::Missing(); }
 };
 
 void call(const careless::Files &files) {
@@ -49,6 +50,12 @@ void call(const careless::Files &files) {
         CHECK(false);
     } catch (const careless::Missing &missing) {
         CHECK(missing.name == "it");
+    }
+    try {
+        files.open_file();
+        CHECK(false);
+    } catch (const careless::Missing &missing) {
+        CHECK(missing.name.empty());
     }
 }
 

@@ -94,6 +94,10 @@ impl C<'_> {
     pub fn print_raised(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
         let Procedure { operation, plan, .. } = procedure;
         printer.text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
+        if operation.returns_descriptor.is_some() {
+            printer.text.line("/* Zero beside an exception is nothing, and not standard input. */");
+            printer.text.line("nc_returned = nc_returned == 0 ? -1 : nc_returned;");
+        }
         for ((steps, id), number) in plan.server.raised.iter().zip(&operation.raises).zip(1u32..) {
             let name = self.names.declaration(*id);
             let raised = format!("nc_raised{number}");
