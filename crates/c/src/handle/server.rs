@@ -47,9 +47,7 @@ impl ForeignEntries {
     ) -> ForeignEntries {
         ForeignEntries { interface, is_awaited, enter, server }
     }
-}
 
-impl ForeignEntries {
     /// What a server's author would not learn else: a client is told no more than that there were
     /// results, and that they were refused. What a client has done is no business of the author's.
     #[cold]

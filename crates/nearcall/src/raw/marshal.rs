@@ -315,7 +315,7 @@ impl Marshal for String {
     }
 
     // Always: a function of its own hands each text on through memory, and takes where it reads
-    // from there, too. That is a quarter of what a struct of four texts takes without it.
+    // from there, too.
     #[inline(always)]
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;

@@ -156,9 +156,7 @@ impl Rust<'_> {
         open.pop();
         traits
     }
-}
 
-impl Rust<'_> {
     /// Does a discriminator of zero select nothing, as in a `oneof` that is not set?
     fn begins_with_no_case(&self, union: &Union) -> bool {
         let labels = union.cases.iter().flat_map(|case| &case.labels);

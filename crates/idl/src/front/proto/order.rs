@@ -8,6 +8,7 @@ use protox::prost_reflect::prost_types::FieldDescriptorProto;
 use protox::prost_reflect::prost_types::field_descriptor_proto::Label;
 
 use super::names::Names;
+use crate::front::need::needed_first;
 
 /// The order, and each message's place in it.
 pub(super) struct Order {
@@ -15,21 +16,14 @@ pub(super) struct Order {
     places: Vec<usize>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Mark {
-    New,
-    Open,
-    Done,
-}
-
 impl Order {
     /// First by all that messages hold; in that order once more by what they hold one of, which
     /// moves nothing but what a circle through a list or a map has put wrong.
     pub fn new(names: &Names<'_>) -> Order {
         let written: Vec<usize> = (0..names.messages.len()).collect();
-        let by_all = inner_first(&written, |message| held(names, message, |_| true).collect());
+        let by_all = needed_first(&written, |message| held(names, message, |_| true).collect());
         let is_single = |field: &FieldDescriptorProto| field.label() != Label::Repeated;
-        let messages = inner_first(&by_all, |message| held(names, message, is_single).collect());
+        let messages = needed_first(&by_all, |message| held(names, message, is_single).collect());
         let mut places = vec![0; messages.len()];
         for (place, message) in messages.iter().enumerate() {
             places[*message] = place;
@@ -41,34 +35,6 @@ impl Order {
     pub fn is_later(&self, held: usize, holder: usize) -> bool {
         self.places[held] >= self.places[holder]
     }
-}
-
-/// The messages, each behind those that it holds unless they hold it.
-///
-/// No recursion: messages may hold one another in a chain as long as the file.
-fn inner_first(starts: &[usize], held: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
-    let mut marks = vec![Mark::New; starts.len()];
-    let mut order = Vec::with_capacity(starts.len());
-    for start in starts {
-        let mut path = vec![*start];
-        while let Some(at) = path.last().copied() {
-            match marks[at] {
-                Mark::New => {
-                    marks[at] = Mark::Open;
-                    path.extend(held(at).into_iter().filter(|one| marks[*one] == Mark::New));
-                }
-                Mark::Open => {
-                    marks[at] = Mark::Done;
-                    order.push(at);
-                    path.pop();
-                }
-                Mark::Done => {
-                    path.pop();
-                }
-            }
-        }
-    }
-    order
 }
 
 /// The messages that a message has in these fields, in maps too.

@@ -9,6 +9,7 @@ use super::Resolver;
 use super::scope::SymbolId;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::front::ast::Name;
+use crate::front::need::needed_first;
 use crate::front::rules::semantics as rules;
 use crate::model::{Kind, Member, Primitive, Type};
 use crate::source::Span;
@@ -150,37 +151,10 @@ impl Resolver {
         self.diagnostics.push(finding);
     }
 
-    /// Every declaration after those it needs, but for circles. No recursion: chains may be long.
+    /// Every declaration after those it needs, but for circles.
     fn by_need(&self) -> Vec<usize> {
-        #[derive(Clone, Copy, PartialEq)]
-        enum Mark {
-            New,
-            Open,
-            Done,
-        }
-        let mut marks = vec![Mark::New; self.declared.len()];
-        let mut order = Vec::with_capacity(self.declared.len());
-        for start in 0..self.declared.len() {
-            let mut path = vec![start];
-            while let Some(at) = path.last().copied() {
-                match marks[at] {
-                    Mark::New => {
-                        marks[at] = Mark::Open;
-                        let needs = self.needs(&self.declared[at].declaration.kind);
-                        path.extend(needs.into_iter().filter(|need| marks[*need] == Mark::New));
-                    }
-                    Mark::Open => {
-                        marks[at] = Mark::Done;
-                        order.push(at);
-                        path.pop();
-                    }
-                    Mark::Done => {
-                        path.pop();
-                    }
-                }
-            }
-        }
-        order
+        let all: Vec<usize> = (0..self.declared.len()).collect();
+        needed_first(&all, |at| self.needs(&self.declared[at].declaration.kind))
     }
 
     /// The declarations that a declaration names.
