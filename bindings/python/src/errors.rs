@@ -109,9 +109,7 @@ pub fn of_result(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
 fn unsent(wrong: Wrong) -> Result<String, PyErr> {
     Ok(match wrong {
         Wrong::Bound(over) => over.to_string(),
-        Wrong::Range { parameter, shown, .. } => {
-            format!("{parameter} is {shown}, which is outside its range")
-        }
+        Wrong::Range(beyond) => beyond.to_string(),
         Wrong::NotOpen { parameter, number, wanted } => {
             format!("{parameter} is {number}, which is not open: no {wanted}")
         }

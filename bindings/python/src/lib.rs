@@ -15,6 +15,7 @@
 
 #![deny(unsafe_code)]
 
+mod allowed;
 mod awaited;
 mod call;
 mod cancellation;

@@ -346,9 +346,7 @@ pub fn refused(py: Python<'_>, (wrong, label): (Wrong, &'static str)) -> Unserve
     let wrong = wrong.named(label);
     let refusal = match &wrong {
         Wrong::Bound(over) => Some(Refusal::Results(UsageError::OverBound(over.clone()))),
-        Wrong::Range { parameter, bits, .. } => {
-            Some(Refusal::Results(UsageError::OutOfRange { parameter, value: *bits }))
-        }
+        Wrong::Range(beyond) => Some(Refusal::Results(UsageError::OutOfRange(beyond.clone()))),
         Wrong::NotOpen { wanted, .. } => {
             Some(Refusal::Descriptor(WrongDescriptor { wanted: *wanted, mode: 0 }))
         }

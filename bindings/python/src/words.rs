@@ -5,6 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
+use crate::allowed;
 use crate::write::Wrong;
 
 /// Which word.
@@ -84,19 +85,20 @@ impl Word {
             Word::Boolean => target[0] = value.extract::<bool>()?.into(),
             Word::Char => {
                 let letter = letter(value)?;
-                let byte = u8::try_from(u32::from(letter));
-                let shown = || format!("{letter:?}");
-                let bits = u32::from(letter).into();
-                target[0] =
-                    byte.map_err(|_| Wrong::Range { parameter: "", shown: shown(), bits })?;
+                let wrong = |_| Wrong::range(format!("{letter:?}"), String::from("'\\0' to 'ÿ'"));
+                target[0] = u8::try_from(u32::from(letter)).map_err(wrong)?;
             }
             Word::WideChar => target.copy_from_slice(&u32::from(letter(value)?).to_le_bytes()),
-            Word::Unsigned(_) | Word::Signed(_) => self.write_integer(integer(value)?, target)?,
+            Word::Unsigned(_) | Word::Signed(_) => {
+                let number = integer(value, &|| self.integers())?;
+                self.write_integer(number, target)?;
+            }
             Word::Float => {
                 let wide: f64 = value.extract()?;
                 let narrow = wide as f32;
                 if narrow.is_infinite() && wide.is_finite() {
-                    return Err(Wrong::range(Number::Float(wide)));
+                    let allowed = format!("{:?} to {:?}", f32::MIN, f32::MAX);
+                    return Err(Wrong::range(format!("{wide:?}"), allowed));
                 }
                 target.copy_from_slice(&narrow.to_le_bytes());
             }
@@ -107,17 +109,42 @@ impl Word {
 
     /// Stores a number, if its type has it.
     pub fn write_integer(self, value: i128, target: &mut [u8]) -> Result<(), Wrong> {
-        let bits = 8 * self.bytes() as u32;
-        let (least, most) = match self {
-            Word::Signed(_) => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-            _ => (0, (1i128 << bits) - 1),
-        };
-        if value < least || value > most {
-            return Err(Wrong::range(Number::Integer(value)));
+        let (least, end) = self.ends();
+        if value < least || value >= end {
+            return Err(Wrong::range(value, self.integers()));
         }
         let bytes = target.len();
         target.copy_from_slice(&value.to_le_bytes()[..bytes]);
         Ok(())
+    }
+
+    /// The least integer of it, and the one after the greatest.
+    fn ends(self) -> (i128, i128) {
+        let count = 1i128 << (8 * self.bytes());
+        match self {
+            Word::Signed(_) => (-count / 2, count / 2),
+            _ => (0, count),
+        }
+    }
+
+    /// Its integers, in words.
+    fn integers(self) -> String {
+        let (least, end) = self.ends();
+        allowed::before(least, end)
+    }
+
+    /// A number in it as an error shows it.
+    pub fn shown(self, number: Number) -> String {
+        match (self, number) {
+            (Word::Char | Word::WideChar, Number::Integer(value)) => {
+                let letter = u32::try_from(value).ok().and_then(char::from_u32);
+                letter.map_or_else(|| value.to_string(), |letter| format!("{letter:?}"))
+            }
+            (_, Number::Integer(value)) => value.to_string(),
+            // With an exponent where Python writes one, too.
+            (Word::Float, Number::Float(value)) => format!("{:?}", value as f32),
+            (_, Number::Float(value)) => format!("{value:?}"),
+        }
     }
 
     /// The number in a word that is as long as this one; not judged.
@@ -151,8 +178,8 @@ impl Word {
     }
 }
 
-/// An integer of Python, if it fits any word.
-pub fn integer(value: &Bound<'_, PyAny>) -> Result<i128, Wrong> {
+/// An integer of Python, if it fits any word; else what is `allowed` is said.
+pub fn integer(value: &Bound<'_, PyAny>, allowed: &dyn Fn() -> String) -> Result<i128, Wrong> {
     if let Ok(value) = value.extract::<i64>() {
         return Ok(value.into());
     }
@@ -164,7 +191,7 @@ pub fn integer(value: &Bound<'_, PyAny>) -> Result<i128, Wrong> {
         Ok(_) => {
             let shown = value.str().map(|text| text.to_string());
             let shown = shown.unwrap_or_else(|_| String::from("a number of many digits"));
-            Err(Wrong::Range { parameter: "", shown, bits: u64::MAX })
+            Err(Wrong::range(shown, allowed()))
         }
         Err(_) => Err(wrong_type(value, "an int")),
     }

@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 use std::ffi::c_int;
 
-use nearcall::OverBound;
 use nearcall::raw::{DEPTH_MAX, DescriptorKind};
+use nearcall::{OutOfRange, OverBound};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
+use crate::allowed;
 use crate::errors;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
@@ -23,7 +24,7 @@ pub enum Wrong {
     /// There is too much of it.
     Bound(OverBound),
     /// It is a number, or a letter, that its type has not.
-    Range { parameter: &'static str, shown: String, bits: u64 },
+    Range(OutOfRange),
     /// It is the number of no open descriptor.
     NotOpen { parameter: &'static str, number: c_int, wanted: DescriptorKind },
     /// Python says so.
@@ -38,14 +39,9 @@ pub struct Writer<'t> {
 }
 
 impl Wrong {
-    /// A number that its type has not.
-    pub fn range(number: Number) -> Wrong {
-        let (shown, bits) = match number {
-            Number::Integer(value) => (value.to_string(), value as u64),
-            // With an exponent where Python writes one, too.
-            Number::Float(value) => (format!("{value:?}"), value.to_bits()),
-        };
-        Wrong::Range { parameter: "", shown, bits }
+    /// A value that its type has not, and what that has.
+    pub fn range(value: impl ToString, allowed: String) -> Wrong {
+        Wrong::Range(OutOfRange { parameter: "", value: value.to_string(), allowed })
     }
 
     /// A count over a bound.
@@ -60,8 +56,8 @@ impl Wrong {
             Wrong::Bound(over) if over.parameter.is_empty() => {
                 Wrong::Bound(OverBound { parameter: label, ..over })
             }
-            Wrong::Range { parameter: "", shown, bits } => {
-                Wrong::Range { parameter: label, shown, bits }
+            Wrong::Range(beyond) if beyond.parameter.is_empty() => {
+                Wrong::Range(OutOfRange { parameter: label, ..beyond })
             }
             other => other,
         }
@@ -119,16 +115,18 @@ pub fn word(
 fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Result<(), Wrong> {
     match kind {
         Kind::Enum { word, values, .. } => {
-            let number = integer(value)?;
+            let allowed = || allowed::one_of(values.keys().copied());
+            let number = integer(value, &allowed)?;
             if !values.contains_key(&number) {
-                return Err(Wrong::range(Number::Integer(number)));
+                return Err(Wrong::range(number, allowed()));
             }
             word.write_integer(number, &mut target[..word.bytes()])
         }
         Kind::Bitmask { word, bits } => {
-            let number = integer(value)?;
+            let allowed = || allowed::bits(*bits);
+            let number = integer(value, &allowed)?;
             if number < 0 || number & !i128::from(*bits) != 0 {
-                return Err(Wrong::range(Number::Integer(number)));
+                return Err(Wrong::range(number, allowed()));
             }
             word.write_integer(number, &mut target[..word.bytes()])
         }
@@ -136,17 +134,18 @@ fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Re
             let mut all = 0u64;
             for field in fields {
                 let part = value.getattr(&field.name)?;
-                let part = match field.word {
-                    Word::Boolean => part.extract::<bool>()?.into(),
-                    _ => integer(&part)?,
-                };
                 let count = 1i128 << field.width;
                 let (least, end) = match field.word {
                     Word::Signed(_) => (-count / 2, count / 2),
                     _ => (0, count),
                 };
+                let allowed = || allowed::before(least, end);
+                let part = match field.word {
+                    Word::Boolean => part.extract::<bool>()?.into(),
+                    _ => integer(&part, &allowed).map_err(|wrong| wrong.named(field.label))?,
+                };
                 if part < least || part >= end {
-                    return Err(Wrong::range(Number::Integer(part)).named(field.label));
+                    return Err(Wrong::range(part, allowed()).named(field.label));
                 }
                 all |= ((part & (count - 1)) as u64) << field.position;
             }
@@ -162,8 +161,14 @@ fn check_range(declared: &Type, table: &Table, source: &[u8], range: &Range) -> 
     let Some(word) = word_of(declared, table) else {
         return Ok(());
     };
-    let number = word.number(source);
-    if range.has(number) { Ok(()) } else { Err(Wrong::range(number)) }
+    check_number(word.number(source), word, range)
+}
+
+fn check_number(number: Number, word: Word, range: &Range) -> Result<(), Wrong> {
+    if range.has(number) {
+        return Ok(());
+    }
+    Err(Wrong::range(word.shown(number), allowed::within(word, range)))
 }
 
 /// The word of a type that is one.
@@ -235,10 +240,8 @@ fn check_numbers(bytes: &[u8], numbers: &Numbers) -> Result<(), Wrong> {
         return Ok(());
     }
     for number in bytes.chunks_exact(numbers.word.bytes()) {
-        let number = numbers.word.number(number);
-        if numbers.ranges.iter().any(|range| !range.has(number)) {
-            return Err(Wrong::range(number));
-        }
+        let (word, number) = (numbers.word, numbers.word.number(number));
+        numbers.ranges.iter().try_for_each(|range| check_number(number, word, range))?;
     }
     Ok(())
 }

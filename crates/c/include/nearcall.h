@@ -323,13 +323,18 @@ typedef struct nearcall_malformed {
     uint64_t limit;
 } nearcall_malformed;
 
-#define NEARCALL_BREACH_BOUND 0u
-#define NEARCALL_BREACH_RANGE 1u
-#define NEARCALL_BREACH_TEXT 2u
+#define NEARCALL_BREACH_BOUND 0u     /* a count */
+#define NEARCALL_BREACH_TEXT 1u      /* the byte at which it stops being text */
+#define NEARCALL_BREACH_SIGNED 2u    /* a number, as int64_t */
+#define NEARCALL_BREACH_UNSIGNED 3u  /* a number */
+#define NEARCALL_BREACH_FLOAT 4u     /* the bits of a float */
+#define NEARCALL_BREACH_DOUBLE 5u    /* the bits of a double */
+#define NEARCALL_BREACH_CHARACTER 6u /* its number in Unicode */
 
 /* Which value of our own is beyond a limit of the interface. */
 typedef struct nearcall_breach {
     const char *name;
+    const char *allowed; /* what a number or character may be, in words; of others null */
     uint64_t value;
     uint64_t limit;
     uint32_t kind;

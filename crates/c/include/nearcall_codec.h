@@ -150,7 +150,14 @@ NEARCALL_INLINE nearcall_malformed nearcall_bad(uint32_t kind, uint64_t claimed,
 
 NEARCALL_INLINE nearcall_breach nearcall_over(const char *name, uint32_t kind, uint64_t value,
                                               uint64_t limit) {
-    nearcall_breach breach = {name, value, limit, kind};
+    nearcall_breach breach = {name, NULL, value, limit, kind};
+    return breach;
+}
+
+/* The same of a number or a character, which has no limit but may be `allowed`. */
+NEARCALL_INLINE nearcall_breach nearcall_outside(const char *name, uint32_t kind, uint64_t value,
+                                                 const char *allowed) {
+    nearcall_breach breach = {name, allowed, value, 0, kind};
     return breach;
 }
 

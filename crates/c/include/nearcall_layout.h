@@ -133,11 +133,12 @@ NEARCALL_ASSERT(offsetof(nearcall_malformed, kind) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_malformed, claimed) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_malformed, limit) == 16);
 
-NEARCALL_ASSERT(sizeof(nearcall_breach) == 32);
+NEARCALL_ASSERT(sizeof(nearcall_breach) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_breach, name) == 0);
-NEARCALL_ASSERT(offsetof(nearcall_breach, value) == 8);
-NEARCALL_ASSERT(offsetof(nearcall_breach, limit) == 16);
-NEARCALL_ASSERT(offsetof(nearcall_breach, kind) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_breach, allowed) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_breach, value) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_breach, limit) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_breach, kind) == 32);
 
 NEARCALL_ASSERT(sizeof(nearcall_prealloc) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_prealloc, _buffer) == 0);

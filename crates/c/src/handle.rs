@@ -16,6 +16,7 @@
 //! - D1 open: the number of a descriptor is below 0, or that of one that is open during the call.
 
 mod ahead;
+mod breach;
 mod brief;
 mod client;
 mod current;

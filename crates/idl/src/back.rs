@@ -1,5 +1,6 @@
 //! Back ends: plan to text. A back end prints steps and decides nothing about layout or checks.
 
+pub mod allowed;
 pub mod c;
 pub mod cpp;
 pub mod python;

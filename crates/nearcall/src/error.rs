@@ -92,13 +92,8 @@ pub enum Ran {
 pub enum UsageError {
     /// An argument is over its bound.
     OverBound(OverBound),
-    /// A number is outside the range of its type.
-    OutOfRange {
-        /// Parameter, or member of one.
-        parameter: &'static str,
-        /// The number, as bits of its type.
-        value: u64,
-    },
+    /// A value is not among those that its type or its place has.
+    OutOfRange(OutOfRange),
     /// Text that a caller in another language gave is not UTF-8, or has a NUL in it.
     Text {
         /// The parameter.
@@ -149,6 +144,17 @@ pub struct OverBound {
     pub value: u64,
     /// The bound.
     pub limit: u64,
+}
+
+/// An argument, what it is, and what it may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// Parameter, or member of one.
+    pub parameter: &'static str,
+    /// The value, as its type shows it: `-5`, `NaN`, `'x'`.
+    pub value: String,
+    /// What it may be, in words: `-1.5 to 2.5`, `RED (0) or BLUE (2)`.
+    pub allowed: String,
 }
 
 /// Why a procedure did not run.
@@ -456,9 +462,7 @@ impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UsageError::OverBound(over) => over.fmt(f),
-            UsageError::OutOfRange { parameter, value } => {
-                write!(f, "{parameter} is {value}, which is outside its range")
-            }
+            UsageError::OutOfRange(beyond) => beyond.fmt(f),
             UsageError::Text { parameter, at } => {
                 write!(f, "{parameter} is not UTF-8 at byte {at}")
             }
@@ -484,6 +488,13 @@ impl fmt::Display for OverBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OverBound { parameter, value, limit } = self;
         write!(f, "{parameter} has {value} bytes or elements, its limit is {limit}")
+    }
+}
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let OutOfRange { parameter, value, allowed } = self;
+        write!(f, "{parameter} is {value}, allowed is {allowed}")
     }
 }
 

@@ -49,7 +49,8 @@ pub use client::lent::{Lent, OpaqueIn};
 pub use client::switching::urgently;
 pub use domain::{Domain, DomainOptions};
 pub use error::{
-    BindError, CallError, Error, ExportError, NameError, NotExecuted, OverBound, Ran, UsageError,
+    BindError, CallError, Error, ExportError, NameError, NotExecuted, OutOfRange, OverBound, Ran,
+    UsageError,
 };
 pub use nearcall_abi::{
     AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor,

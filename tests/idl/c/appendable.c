@@ -140,14 +140,14 @@ NEARCALL_APART void nearcall_encode_growing_Item(nearcall_writer *writer,
     }
     nearcall_write_text(writer, "kind", value->kind);
     if (!(nearcall_is_growing_Colour((int64_t)value->tint))) {
-        nearcall_write_breach(writer, nearcall_over("tint", NEARCALL_BREACH_RANGE, (uint64_t)value->tint, 0));
+        nearcall_write_breach(writer, nearcall_outside("tint", NEARCALL_BREACH_SIGNED, (uint64_t)value->tint, "RED (0) or GREEN (1)"));
     }
     {
         const uint32_t word = (uint32_t)value->tint;
         nearcall_write(writer, &word, sizeof word);
     }
     if (!(value->few >= ((int32_t)(3)) && value->few <= ((int32_t)(9)))) {
-        nearcall_write_breach(writer, nearcall_over("few", NEARCALL_BREACH_RANGE, (uint64_t)value->few, 0u));
+        nearcall_write_breach(writer, nearcall_outside("few", NEARCALL_BREACH_SIGNED, (uint64_t)value->few, "3 to 9"));
     }
     {
         const uint32_t word = (uint32_t)value->few;
@@ -257,7 +257,7 @@ NEARCALL_APART bool nearcall_decode_growing_Item(nearcall_reader *reader,
         return false;
     }
     if (!(value->few >= ((int32_t)(3)) && value->few <= ((int32_t)(9)))) {
-        return nearcall_read_bad(reader, NEARCALL_MALFORMED_RANGE, (uint64_t)value->few, 0u);
+        return nearcall_read_bad(reader, NEARCALL_MALFORMED_RANGE, (uint64_t)value->few, 0);
     }
     {
         static const uint8_t missing[16] = {0, 0, 0, 0, 0, 0, 4, 64, 0, 0, 0, 0, 0, 0, 4, 64};

@@ -96,7 +96,7 @@ NEARCALL_APART void nearcall_encode_shelf_Book(nearcall_writer *writer,
     }
     nearcall_write_text(writer, "title", value->title);
     if (!(nearcall_is_shelf_Kind((int64_t)value->kind))) {
-        nearcall_write_breach(writer, nearcall_over("kind", NEARCALL_BREACH_RANGE, (uint64_t)value->kind, 0));
+        nearcall_write_breach(writer, nearcall_outside("kind", NEARCALL_BREACH_SIGNED, (uint64_t)value->kind, "PAPER (0) or CLOTH (5)"));
     }
     {
         const uint32_t word = (uint32_t)value->kind;
@@ -493,7 +493,7 @@ void shelf_Shelf_note(const shelf_Shelf *nc_client, uint8_t stars, nearcall_envi
     nearcall_message nc_request;
     nearcall_begin(nc_env);
     if (!(stars >= ((uint8_t)(1)) && stars <= ((uint8_t)(9)))) {
-        nearcall_refuse_argument(nc_env, nearcall_over("stars", NEARCALL_BREACH_RANGE, (uint64_t)stars, 0u));
+        nearcall_refuse_argument(nc_env, nearcall_outside("stars", NEARCALL_BREACH_UNSIGNED, (uint64_t)stars, "1 to 9"));
         goto nc_done;
     }
     nearcall_put_u8(nc_fixed, 0, (uint8_t)stars);
@@ -609,7 +609,7 @@ void nearcall_entry_shelf_Shelf_note(const nearcall_server_shelf_Shelf *nc_serve
     nearcall_arguments_fixed(nc_call, nc_fixed, 1);
     stars = (uint8_t)nearcall_get_u8(nc_fixed, 0);
     if (!(stars >= ((uint8_t)(1)) && stars <= ((uint8_t)(9)))) {
-        nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_RANGE, (uint64_t)stars, 0u));
+        nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_RANGE, (uint64_t)stars, 0));
         goto nc_done;
     }
     nc_server->note(nc_server->self, stars, &nc_env);

@@ -80,7 +80,7 @@ pub mod growing {
                 }
                 Self::Other(discriminator, value) => {
                     if let 1 = *discriminator {
-                        writer.range("other", u64::from(*discriminator));
+                        writer.range("the discriminator of other", discriminator, "anything but 1");
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
@@ -164,7 +164,7 @@ pub mod growing {
                 {
                     let ranged = &self.few;
                     if !(3..=9).contains(ranged) {
-                        writer.range("few", *ranged as u64);
+                        writer.range("few", ranged, "3 to 9");
                     }
                 }
                 ::nearcall::raw::Marshal::marshal(&self.few, writer);

@@ -65,7 +65,7 @@ pub mod feeds {
                 }
                 Self::Other(discriminator) => {
                     if let 1 | 2 = *discriminator {
-                        writer.range("discriminator", *discriminator as u64);
+                        writer.range("discriminator", discriminator, "anything but 1 or 2");
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                 }

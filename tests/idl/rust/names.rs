@@ -681,7 +681,11 @@ pub mod r#async {
                 }
                 Self::Self_(discriminator, value) => {
                     if let Signed::Below = *discriminator {
-                        writer.range("self", ::core::convert::Into::into(discriminator.to_wire()));
+                        writer.range(
+                            "the discriminator of self",
+                            discriminator,
+                            "anything but BELOW (-2)",
+                        );
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);

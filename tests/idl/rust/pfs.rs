@@ -46,7 +46,7 @@ impl ::nearcall::raw::Marshal for Attribute {
             }
             Self::Other(discriminator) => {
                 if let 0 | 1 = *discriminator {
-                    writer.range("discriminator", *discriminator as u64);
+                    writer.range("discriminator", discriminator, "anything but 0 or 1");
                 }
                 ::nearcall::raw::Marshal::marshal(discriminator, writer);
             }

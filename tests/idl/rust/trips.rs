@@ -222,7 +222,7 @@ pub mod trips {
                 Self::Number(discriminator, value) => {
                     match *discriminator {
                         1 | 2 => {}
-                        _ => writer.range("number", *discriminator as u64),
+                        _ => writer.range("the discriminator of number", discriminator, "1 or 2"),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
@@ -234,7 +234,11 @@ pub mod trips {
                 }
                 Self::Otherwise(discriminator, value) => {
                     if let 1..=3 = *discriminator {
-                        writer.range("otherwise", *discriminator as u64);
+                        writer.range(
+                            "the discriminator of otherwise",
+                            discriminator,
+                            "anything but 1 to 3",
+                        );
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
@@ -425,7 +429,7 @@ pub mod trips {
                 }
                 Self::Other(discriminator) => {
                     if let 0 | 1 = *discriminator {
-                        writer.range("discriminator", u64::from(*discriminator));
+                        writer.range("discriminator", discriminator, "anything but 0 or 1");
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                 }
@@ -494,21 +498,21 @@ pub mod trips {
             {
                 let ranged = &self.temperature;
                 if !(-273.15..).contains(ranged) {
-                    writer.range("temperature", ranged.to_bits());
+                    writer.range("temperature", ranged, "-273.15 or more");
                 }
             }
             ::nearcall::raw::Marshal::marshal(&self.temperature, writer);
             {
                 let ranged = &self.grade;
                 if !(::nearcall::Char(97)..=::nearcall::Char(102)).contains(ranged) {
-                    writer.range("grade", u64::from(ranged.0));
+                    writer.range("grade", &::core::primitive::char::from(*ranged), "'a' to 'f'");
                 }
             }
             ::nearcall::raw::Marshal::marshal(&self.grade, writer);
             {
                 let ranged = &self.level;
                 if !(..=Level::Middle).contains(ranged) {
-                    writer.range("level", u64::from(ranged.to_wire()));
+                    writer.range("level", ranged, "MIDDLE (7) or less");
                 }
             }
             ::nearcall::raw::Marshal::marshal(&self.level, writer);
@@ -516,7 +520,7 @@ pub mod trips {
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        writer.range("share", *ranged as u64);
+                        writer.range("share", ranged, "0 to 100");
                     }
                 }
             }
@@ -525,7 +529,7 @@ pub mod trips {
                 {
                     let ranged = item;
                     if !(0..=100).contains(ranged) {
-                        writer.range("pair", *ranged as u64);
+                        writer.range("pair", ranged, "0 to 100");
                     }
                 }
             }
@@ -611,14 +615,18 @@ pub mod trips {
                     {
                         let ranged = value;
                         if !(0..=100).contains(ranged) {
-                            writer.range("share", *ranged as u64);
+                            writer.range("share", ranged, "0 to 100");
                         }
                     }
                     ::nearcall::raw::Marshal::marshal(value, writer);
                 }
                 Self::Count(discriminator, value) => {
                     if *discriminator {
-                        writer.range("count", u64::from(*discriminator));
+                        writer.range(
+                            "the discriminator of count",
+                            discriminator,
+                            "anything but true",
+                        );
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
@@ -1616,7 +1624,7 @@ pub mod trips {
                 {
                     let ranged = &*share;
                     if !(0..=100).contains(ranged) {
-                        writer.range("share", *ranged as u64);
+                        writer.range("share", ranged, "0 to 100");
                     }
                 }
                 writer.finish("share")?;
@@ -1626,7 +1634,7 @@ pub mod trips {
                 {
                     let ranged = &which;
                     if !(-1..=5).contains(ranged) {
-                        writer.range("which", *ranged as u64);
+                        writer.range("which", ranged, "-1 to 5");
                     }
                 }
                 writer.finish("which")?;
@@ -1637,7 +1645,7 @@ pub mod trips {
                     {
                         let ranged = item;
                         if !(0..=100).contains(ranged) {
-                            writer.range("pair", *ranged as u64);
+                            writer.range("pair", ranged, "0 to 100");
                         }
                     }
                 }
@@ -1649,7 +1657,7 @@ pub mod trips {
                     {
                         let ranged = item;
                         if !(0..=100).contains(ranged) {
-                            writer.range("all", *ranged as u64);
+                            writer.range("all", ranged, "0 to 100");
                         }
                     }
                 }
@@ -2241,7 +2249,7 @@ pub mod trips {
                 {
                     let ranged = &share;
                     if !(0..=100).contains(ranged) {
-                        writer.range("share", *ranged as u64);
+                        writer.range("share", ranged, "0 to 100");
                     }
                 }
                 writer.finish("share")?;
@@ -2251,7 +2259,7 @@ pub mod trips {
                 {
                     let ranged = &which;
                     if !(-1..=5).contains(ranged) {
-                        writer.range("which", *ranged as u64);
+                        writer.range("which", ranged, "-1 to 5");
                     }
                 }
                 writer.finish("which")?;
@@ -2262,7 +2270,7 @@ pub mod trips {
                     {
                         let ranged = item;
                         if !(0..=100).contains(ranged) {
-                            writer.range("pair", *ranged as u64);
+                            writer.range("pair", ranged, "0 to 100");
                         }
                     }
                 }
@@ -2274,7 +2282,7 @@ pub mod trips {
                     {
                         let ranged = item;
                         if !(0..=100).contains(ranged) {
-                            writer.range("all", *ranged as u64);
+                            writer.range("all", ranged, "0 to 100");
                         }
                     }
                 }
@@ -2921,7 +2929,7 @@ pub mod trips {
                     {
                         let ranged = &share;
                         if !(0..=100).contains(ranged) {
-                            writer.range("share", *ranged as u64);
+                            writer.range("share", ranged, "0 to 100");
                         }
                     }
                     writer.finish("share")?;
@@ -2931,7 +2939,7 @@ pub mod trips {
                     {
                         let ranged = &which;
                         if !(-1..=5).contains(ranged) {
-                            writer.range("which", *ranged as u64);
+                            writer.range("which", ranged, "-1 to 5");
                         }
                     }
                     writer.finish("which")?;
@@ -2942,7 +2950,7 @@ pub mod trips {
                         {
                             let ranged = item;
                             if !(0..=100).contains(ranged) {
-                                writer.range("pair", *ranged as u64);
+                                writer.range("pair", ranged, "0 to 100");
                             }
                         }
                     }
@@ -2954,7 +2962,7 @@ pub mod trips {
                         {
                             let ranged = item;
                             if !(0..=100).contains(ranged) {
-                                writer.range("all", *ranged as u64);
+                                writer.range("all", ranged, "0 to 100");
                             }
                         }
                     }
@@ -3593,7 +3601,7 @@ pub mod trips {
                 {
                     let ranged = &share;
                     if !(0..=100).contains(ranged) {
-                        writer.range("share", *ranged as u64);
+                        writer.range("share", ranged, "0 to 100");
                     }
                 }
                 writer.finish_results()?;
@@ -3603,7 +3611,7 @@ pub mod trips {
                 {
                     let ranged = &returned;
                     if !(0..=100).contains(ranged) {
-                        writer.range("returned", *ranged as u64);
+                        writer.range("returned", ranged, "0 to 100");
                     }
                 }
                 writer.finish_results()?;
@@ -3613,7 +3621,7 @@ pub mod trips {
                 {
                     let ranged = &answer;
                     if !(0.0..).contains(ranged) {
-                        writer.range("answer", ranged.to_bits());
+                        writer.range("answer", ranged, "0.0 or more");
                     }
                 }
                 writer.finish_results()?;
@@ -4267,7 +4275,7 @@ pub mod trips {
                             {
                                 let ranged = &share;
                                 if !(0..=100).contains(ranged) {
-                                    writer.range("share", *ranged as u64);
+                                    writer.range("share", ranged, "0 to 100");
                                 }
                             }
                             writer.finish_results()?;
@@ -4277,7 +4285,7 @@ pub mod trips {
                             {
                                 let ranged = &returned;
                                 if !(0..=100).contains(ranged) {
-                                    writer.range("returned", *ranged as u64);
+                                    writer.range("returned", ranged, "0 to 100");
                                 }
                             }
                             writer.finish_results()?;
@@ -4287,7 +4295,7 @@ pub mod trips {
                             {
                                 let ranged = &answer;
                                 if !(0.0..).contains(ranged) {
-                                    writer.range("answer", ranged.to_bits());
+                                    writer.range("answer", ranged, "0.0 or more");
                                 }
                             }
                             writer.finish_results()?;

@@ -867,8 +867,9 @@ pub mod types {
                     match *discriminator {
                         Kind::Square | Kind::Nothing => {}
                         _ => writer.range(
-                            "corner",
-                            ::core::convert::Into::into(discriminator.to_wire()),
+                            "the discriminator of corner",
+                            discriminator,
+                            "SQUARE (1) or NOTHING (3)",
                         ),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
@@ -876,7 +877,11 @@ pub mod types {
                 }
                 Self::Text(discriminator, value) => {
                     if let Kind::Circle | Kind::Square | Kind::Nothing = *discriminator {
-                        writer.range("text", ::core::convert::Into::into(discriminator.to_wire()));
+                        writer.range(
+                            "the discriminator of text",
+                            discriminator,
+                            "anything but CIRCLE (0), SQUARE (1) or NOTHING (3)",
+                        );
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     writer.bound("text", value.len(), 20);
@@ -931,7 +936,7 @@ pub mod types {
                 Self::N(discriminator, value) => {
                     match *discriminator {
                         -2 | 3 => {}
-                        _ => writer.range("n", *discriminator as u64),
+                        _ => writer.range("the discriminator of n", discriminator, "-2 or 3"),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     writer.bound("n", value.len(), 10);
@@ -939,7 +944,7 @@ pub mod types {
                 }
                 Self::Other(discriminator) => {
                     if let -2 | 1 | 3 = *discriminator {
-                        writer.range("discriminator", *discriminator as u64);
+                        writer.range("discriminator", discriminator, "anything but -2, 1 or 3");
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                 }
@@ -1021,7 +1026,11 @@ pub mod types {
                 }
                 Self::Nodes(discriminator, value) => {
                     if let ::nearcall::Char(97) = *discriminator {
-                        writer.range("nodes", u64::from(discriminator.0));
+                        writer.range(
+                            "the discriminator of nodes",
+                            &::core::primitive::char::from(*discriminator),
+                            "anything but 'a'",
+                        );
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
@@ -1062,7 +1071,7 @@ pub mod types {
                 }
                 Self::Other(discriminator) => {
                     if let 'a' = *discriminator {
-                        writer.range("discriminator", u64::from(u32::from(*discriminator)));
+                        writer.range("discriminator", discriminator, "anything but 'a'");
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                 }
@@ -1101,14 +1110,14 @@ pub mod types {
                 Self::O(discriminator, value) => {
                     match *discriminator {
                         1 | 2 => {}
-                        _ => writer.range("o", u64::from(*discriminator)),
+                        _ => writer.range("the discriminator of o", discriminator, "1 or 2"),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
                 }
                 Self::Other(discriminator) => {
                     if let 1 | 2 = *discriminator {
-                        writer.range("discriminator", u64::from(*discriminator));
+                        writer.range("discriminator", discriminator, "anything but 1 or 2");
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                 }
@@ -1147,8 +1156,9 @@ pub mod types {
                     match *discriminator {
                         Small::SB | Small::SC => {}
                         _ => writer.range(
-                            "b",
-                            ::core::convert::Into::into(discriminator.to_wire()),
+                            "the discriminator of b",
+                            discriminator,
+                            "S_B (7) or S_C (100)",
                         ),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
@@ -1192,14 +1202,14 @@ pub mod types {
                 Self::B(discriminator, value) => {
                     match *discriminator {
                         1 | 2 => {}
-                        _ => writer.range("b", *discriminator),
+                        _ => writer.range("the discriminator of b", discriminator, "1 or 2"),
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                     ::nearcall::raw::Marshal::marshal(value, writer);
                 }
                 Self::Other(discriminator) => {
                     if let 0..=2 = *discriminator {
-                        writer.range("discriminator", *discriminator);
+                        writer.range("discriminator", discriminator, "anything but 0 to 2");
                     }
                     ::nearcall::raw::Marshal::marshal(discriminator, writer);
                 }

@@ -25,8 +25,10 @@ static void words(const cross_Cross *cross) {
     CHECK(big == (0x20acull << 32) + 'a' + 3);
     cross_Cross_words(cross, (cross_Color)3, true, 'a', 0x20ac, 1.5f, &small, &rights, &big, &env);
     CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
+    CHECK(strcmp(env.message, "color is 3, allowed is RED (0), GREEN (1) or BLUE (7)") == 0);
     cross_Cross_words(cross, cross_RED, true, 'a', 0xd800, 1.5f, &small, &rights, &big, &env);
     CHECK(env.outcome == NEARCALL_USAGE);
+    CHECK(strcmp(env.message, "wide is 0xd800, allowed is a character of Unicode") == 0);
     CHECK(small == 42 && big == 0);
 }
 
@@ -127,9 +129,11 @@ static void ranges(const cross_Cross *cross) {
     CHECK_RETURNED();
     cross_Cross_share(cross, 101, &parts, &env);
     CHECK(env.outcome == NEARCALL_USAGE);
+    CHECK(strcmp(env.message, "part is 101, allowed is 0 to 100") == 0);
     some[1] = -1;
     cross_Cross_share(cross, 50, &parts, &env);
     CHECK(env.outcome == NEARCALL_USAGE);
+    CHECK(strcmp(env.message, "parts is -1, allowed is 0 to 100") == 0);
     some[1] = 31;
     cross_Cross_share(cross, 50, &parts, &env);
     CHECK(env.outcome == NEARCALL_RESULTS_REFUSED && env.ran == NEARCALL_RAN_YES);

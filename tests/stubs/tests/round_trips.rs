@@ -344,24 +344,35 @@ fn values_within_their_ranges_arrive() {
 
 #[test]
 fn a_value_out_of_its_range_is_refused_before_it_is_posted() {
-    let changes: [fn(&mut Within); 10] = [
-        |within| within.which = -2,
-        |within| within.which = 6,
-        |within| within.share = 101,
-        |within| within.all.push(-1),
-        |within| within.reading.temperature = f64::NAN,
-        |within| within.reading.grade = nearcall::Char(b'g'),
-        |within| within.reading.level = Level::High,
-        |within| within.reading.share = Some(-1),
-        |within| within.pair[0] = 101,
-        |within| within.part = Part::Share(101),
+    type Change = fn(&mut Within);
+    let changes: [(Change, &str); 10] = [
+        (|within| within.which = -2, "which is -2, allowed is -1 to 5"),
+        (|within| within.which = 6, "which is 6, allowed is -1 to 5"),
+        (|within| within.share = 101, "share is 101, allowed is 0 to 100"),
+        (|within| within.all.push(-1), "all is -1, allowed is 0 to 100"),
+        (
+            |within| within.reading.temperature = f64::NAN,
+            "temperature is NaN, allowed is -273.15 or more",
+        ),
+        (
+            |within| within.reading.grade = nearcall::Char(b'g'),
+            "grade is 'g', allowed is 'a' to 'f'",
+        ),
+        (
+            |within| within.reading.level = Level::High,
+            "level is High, allowed is MIDDLE (7) or less",
+        ),
+        (|within| within.reading.share = Some(-1), "share is -1, allowed is 0 to 100"),
+        (|within| within.pair[0] = 101, "pair is 101, allowed is 0 to 100"),
+        (|within| within.part = Part::Share(101), "share is 101, allowed is 0 to 100"),
     ];
     each_binding(|client| {
-        for (index, change) in changes.iter().enumerate() {
+        for (change, why) in changes {
             let mut within = Within::new();
             change(&mut within);
-            let refused = within.call(client);
-            assert!(matches!(refused, Err(CallError::Usage(_))), "{index}: {refused:?}");
+            let refused = within.call(client).unwrap_err();
+            assert!(matches!(refused, CallError::Usage(UsageError::OutOfRange(_))), "{refused:?}");
+            assert_eq!(refused.to_string(), why);
         }
     });
 }

@@ -1,8 +1,9 @@
 //! What call stubs in C call.
 
 use nearcall::raw::{Call, Client, Malformed, Reply};
-use nearcall::{CallError, Ran, UsageError};
+use nearcall::{CallError, Ran};
 
+use super::breach::breach;
 use super::descriptors::{hand_over, kinds, put_arguments};
 use super::domain::ClientRecord;
 use super::lent::{put_some_lent, with_lent};
@@ -442,21 +443,11 @@ impl From<MalformedRecord> for Malformed {
     }
 }
 
-/// An argument or result of ours is beyond a limit of the interface.
-pub fn breach(parameter: &'static str, breach: BreachRecord) -> UsageError {
-    let BreachRecord { kind, value, limit, .. } = breach;
-    match kind {
-        0 => UsageError::OverBound(nearcall::OverBound { parameter, value, limit }),
-        1 => UsageError::OutOfRange { parameter, value },
-        _ => UsageError::Text { parameter, at: value as usize },
-    }
-}
-
 /// Says that an argument is beyond a limit of the interface. False, always.
 ///
 /// # Safety
 ///
-/// - H1 live: `environment`. H4 static: the name of what is refused.
+/// - H1 live: `environment`. H4 static: what is refused, and what it may be.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_refuse_argument(
@@ -464,8 +455,7 @@ pub unsafe extern "C" fn nearcall_refuse_argument(
     refused: BreachRecord,
 ) -> bool {
     // SAFETY: H4.
-    let parameter = unsafe { super::literal(refused.name) };
-    let error = CallError::Usage(breach(parameter, refused));
+    let error = CallError::Usage(unsafe { breach(refused) });
     // SAFETY: H1.
     unsafe { failed(environment, &error) }
 }

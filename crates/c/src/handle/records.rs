@@ -298,10 +298,10 @@ pub struct MalformedRecord {
 pub struct BreachRecord {
     /// Of the parameter or member.
     pub name: *const c_char,
-    /// The count, the number, or the byte at which it stops being text.
+    /// What a number or character may be, in words.
+    pub allowed: *const c_char,
     pub value: u64,
     pub limit: u64,
-    /// 0: bound. 1: range. 2: text.
     pub kind: u32,
 }
 
@@ -499,7 +499,7 @@ fn assert_messages(text: &mut String) {
     record!(text, BatchRecord, "nearcall_batch", items, count);
     record!(text, OpaqueRecord, "nearcall_opaque", held);
     record!(text, MalformedRecord, "nearcall_malformed", kind, claimed, limit);
-    record!(text, BreachRecord, "nearcall_breach", name, value, limit, kind);
+    record!(text, BreachRecord, "nearcall_breach", name, allowed, value, limit, kind);
 }
 
 /// Of what a caller fills in, whose members are named as OMG IDL's mapping names them.

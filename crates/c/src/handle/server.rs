@@ -6,9 +6,9 @@ use std::io::Write;
 use std::os::fd::BorrowedFd;
 
 use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
-use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, UsageError};
+use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, OutOfRange, UsageError};
 
-use super::client::breach;
+use super::breach::breach;
 use super::descriptors::{hand_over, kinds, put_results};
 use super::exchanges::ForeignEnds;
 use super::records::{
@@ -67,7 +67,9 @@ impl ForeignEntries {
 
 /// What is refused where a procedure has raised nothing that its interface declares.
 fn raised(outcome: u32) -> UsageError {
-    UsageError::OutOfRange { parameter: "exception", value: outcome.into() }
+    let allowed = String::from("the number of one that the procedure raises");
+    let value = outcome.to_string();
+    UsageError::OutOfRange(OutOfRange { parameter: "exception", value, allowed })
 }
 
 /// One call while an entry stub in C serves it. `nearcall_served` in C.
@@ -213,7 +215,7 @@ pub unsafe extern "C" fn nearcall_refuse_arguments(
 ///
 /// # Safety
 ///
-/// - H1 live: `served`. H4 static: the name of what is refused.
+/// - H1 live: `served`. H4 static: what is refused, and what it may be.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_refuse_result(
@@ -221,8 +223,7 @@ pub unsafe extern "C" fn nearcall_refuse_result(
     refused: BreachRecord,
 ) -> bool {
     // SAFETY: H4.
-    let parameter = unsafe { literal(refused.name) };
-    let refusal = Refusal::Results(breach(parameter, refused));
+    let refusal = Refusal::Results(unsafe { breach(refused) });
     // SAFETY: H1.
     unsafe { &mut *served }.refuse(refusal)
 }

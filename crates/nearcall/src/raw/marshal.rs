@@ -7,13 +7,14 @@
 //! than the stack allows.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use nearcall_os::stack_pointer::stack_pointer;
 
 use super::malformed::Malformed;
 use super::{MESSAGE_BYTES_MAX, Refusal};
 use crate::client::switching;
-use crate::error::{CallError, OverBound, UsageError};
+use crate::error::{CallError, OutOfRange, OverBound, UsageError};
 use crate::types::{Char, LongDouble};
 
 /// Deepest nesting of recursive values that is read.
@@ -105,11 +106,14 @@ impl Writer {
         }
     }
 
-    /// Remembers a number outside the range of its type, or a union's discriminator that selects
-    /// another case than its value.
-    pub fn range(&mut self, member: &'static str, value: u64) {
+    /// Remembers a value outside the range of its place, or a union's discriminator that selects
+    /// another case than its value; `allowed` says in words what it may be.
+    #[cold]
+    pub fn range(&mut self, member: &'static str, value: &dyn fmt::Debug, allowed: &str) {
         if self.breach.is_none() {
-            self.breach = Some(UsageError::OutOfRange { parameter: member, value });
+            let (value, allowed) = (format!("{value:?}"), allowed.to_owned());
+            let beyond = OutOfRange { parameter: member, value, allowed };
+            self.breach = Some(UsageError::OutOfRange(beyond));
         }
     }
 

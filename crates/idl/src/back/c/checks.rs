@@ -1,23 +1,69 @@
 //! Limits inside of values: loops that look at everything they are about.
 
+use crate::back::allowed;
 use crate::back::c::C;
 use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
 use crate::layout::Range;
-use crate::model::{Kind, Primitive, Type, Value};
+use crate::model::{Kind, Model, Primitive, Type, Value};
 use crate::plan::{Count, Hop, Limit, LimitCheck};
 
 /// What is said of a value beyond a limit.
-pub struct Beyond {
-    /// `BOUND` or `RANGE`, as both of the header's lists end.
+pub enum Beyond {
+    /// There are more than there may be.
+    Bound {
+        /// How many, an expression.
+        count: String,
+        /// How many there may be.
+        limit: u32,
+    },
+    /// It is a number or a character that its place has not.
+    Outside(Outside),
+}
+
+/// A number or a character that its type or its place has not.
+pub struct Outside {
+    /// What kind of number, as the header's list of breaches ends.
     pub kind: &'static str,
-    /// What there is.
-    pub value: String,
-    /// What there may be.
-    pub limit: u64,
+    /// Its bits, an expression.
+    pub bits: String,
+    /// What it may be, in words.
+    pub allowed: String,
 }
 
 /// Says what is wrong and leaves.
 pub type Leave<'l> = &'l dyn Fn(&Beyond) -> Vec<String>;
+
+impl Beyond {
+    /// A value of our own, as `nearcall_breach`.
+    pub fn breach(&self, name: &str) -> String {
+        match self {
+            Beyond::Bound { count, limit } => {
+                format!("nearcall_over({}, NEARCALL_BREACH_BOUND, {count}, {limit}u)", quoted(name))
+            }
+            Beyond::Outside(outside) => outside.breach(name),
+        }
+    }
+
+    /// One that a peer sent: what kind of wrong, what was claimed, and the limit.
+    pub fn malformed(&self) -> String {
+        match self {
+            Beyond::Bound { count, limit } => {
+                format!("NEARCALL_MALFORMED_BOUND, {count}, {limit}u")
+            }
+            Beyond::Outside(Outside { bits, .. }) => format!("NEARCALL_MALFORMED_RANGE, {bits}, 0"),
+        }
+    }
+}
+
+impl Outside {
+    /// A value of our own, as `nearcall_breach`.
+    pub fn breach(&self, name: &str) -> String {
+        let Outside { kind, bits, allowed } = self;
+        let (name, allowed) = (quoted(name), quoted(allowed));
+        format!("nearcall_outside({name}, NEARCALL_BREACH_{kind}, {bits}, {allowed})")
+    }
+}
 
 impl C<'_> {
     /// Judges `value`, an expression, by every check.
@@ -100,16 +146,13 @@ impl C<'_> {
         let (condition, beyond) = match limit {
             Limit::AtMost { count, limit } => {
                 let counted = counted(*count, value);
-                let beyond = Beyond {
-                    kind: "BOUND",
-                    value: format!("(uint64_t){counted}"),
-                    limit: (*limit).into(),
-                };
-                (format!("{counted} > {limit}u"), beyond)
+                let count = format!("(uint64_t){counted}");
+                (format!("{counted} > {limit}u"), Beyond::Bound { count, limit: *limit })
             }
             Limit::Within(range) => {
-                let beyond = Beyond { kind: "RANGE", value: self.bits(declared, value), limit: 0 };
-                (self.outside(range, declared, value), beyond)
+                let allowed = allowed::within(self.model, range);
+                let beyond = Beyond::Outside(self.outside(declared, value, allowed));
+                (self.is_outside(range, declared, value), beyond)
             }
         };
         text.open(format!("if ({condition}) {{"));
@@ -118,7 +161,7 @@ impl C<'_> {
     }
 
     /// Whether a value is outside of a range; what is no number at all is.
-    fn outside(&self, range: &Range, declared: &Type, value: &str) -> String {
+    fn is_outside(&self, range: &Range, declared: &Type, value: &str) -> String {
         let value = match self.resolved(declared) {
             Type::Primitive(Primitive::Char) => format!("(uint8_t){value}"),
             Type::Named(_) => format!("(int64_t){value}"),
@@ -139,12 +182,30 @@ impl C<'_> {
     }
 
     /// A scalar as an error tells it.
-    pub fn bits(&self, declared: &Type, value: &str) -> String {
-        match self.resolved(declared) {
-            Type::Primitive(Primitive::Float) => format!("nearcall_bits_f32({value})"),
-            Type::Primitive(Primitive::Double) => format!("nearcall_bits_f64({value})"),
-            _ => format!("(uint64_t){value}"),
-        }
+    pub fn outside(&self, declared: &Type, value: &str, allowed: String) -> Outside {
+        let word = format!("(uint64_t){value}");
+        let (kind, bits) = match self.resolved(declared) {
+            Type::Primitive(Primitive::Float) => ("FLOAT", format!("nearcall_bits_f32({value})")),
+            Type::Primitive(Primitive::Double) => ("DOUBLE", format!("nearcall_bits_f64({value})")),
+            Type::Primitive(Primitive::Char) => {
+                ("CHARACTER", format!("(uint64_t)(uint8_t){value}"))
+            }
+            Type::Primitive(Primitive::WideChar) => ("CHARACTER", word),
+            resolved if is_signed(self.model, resolved) => ("SIGNED", word),
+            _ => ("UNSIGNED", word),
+        };
+        Outside { kind, bits, allowed }
+    }
+}
+
+/// Is it an integer type that has values below 0, or an enum?
+fn is_signed(model: &Model, resolved: &Type) -> bool {
+    match resolved {
+        Type::Primitive(
+            Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64,
+        ) => true,
+        Type::Named(id) => matches!(model.declaration(*id).kind, Kind::Enum(_)),
+        _ => false,
     }
 }
 

@@ -1,7 +1,8 @@
 //! The conventional encoding of every type that has functions of its own (L32).
 
+use crate::back::allowed;
 use crate::back::c::C;
-use crate::back::c::checks::Beyond;
+use crate::back::c::checks::{Beyond, Outside};
 use crate::back::c::free::items;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -86,7 +87,7 @@ impl C<'_> {
     ) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(condition) = self.is_own_value(scalar, value) {
-            let breach = range_breach(name, &self.bits(declared, value));
+            let breach = self.not_of_type(scalar, declared, value).breach(name);
             lines.push(format!("if (!({condition})) {{"));
             lines.push(format!("    nearcall_write_breach(writer, {breach});"));
             lines.push(String::from("}"));
@@ -221,18 +222,12 @@ impl C<'_> {
         text: &mut Text,
     ) {
         let name = &member.name;
-        let leave = |beyond: &Beyond| {
-            let Beyond { kind, value, limit } = beyond;
-            let name = quoted(name);
-            vec![format!(
-                "nearcall_write_breach(writer, nearcall_over({name}, NEARCALL_BREACH_{kind}, \
-                 {value}, {limit}u));"
-            )]
-        };
+        let write_breach = |breach: String| format!("nearcall_write_breach(writer, {breach});");
+        let leave = |beyond: &Beyond| vec![write_breach(beyond.breach(name))];
         let pointed = format!("(*{place})");
         if is_boxed && !member.is_optional {
             text.open(format!("if ({place} == NULL) {{"));
-            text.line(format!("nearcall_write_breach(writer, {});", range_breach(name, "0u")));
+            text.line(write_breach(null().breach(name)));
             text.label("} else {");
             self.print_checks(checks, &member.declared, &pointed, &leave, text);
             text.lines(self.encode(&member.declared, &pointed, name));
@@ -265,23 +260,19 @@ impl C<'_> {
             self.print_encode_member(&case.member, (plan.is_boxed, &plan.checks), &place, text);
             text.line("break;");
         }
-        self.print_no_case(union, text, |value| {
-            format!("nearcall_write_breach(writer, {});", range_breach("discriminator", value))
-        });
-        text.close("}");
-    }
-
-    /// What happens to a discriminator that selects no case.
-    fn print_no_case(&self, union: &Union, text: &mut Text, refuse: impl Fn(&str) -> String) {
         match union.default {
             UnionDefault::Case(_) => {}
             UnionDefault::Implicit => text.lines(["default:", "    break;"].map(String::from)),
             UnionDefault::Covered => {
+                let allowed = allowed::labelled(self.model, union);
+                let outside = self.outside(&union.discriminator, "value->_d", allowed);
+                let breach = outside.breach("discriminator");
                 text.line("default:");
-                text.line(format!("    {}", refuse("(uint64_t)value->_d")));
+                text.line(format!("    nearcall_write_breach(writer, {breach});"));
                 text.line("    break;");
             }
         }
+        text.close("}");
     }
 
     fn print_decode(&self, declared: &Type, text: &mut Text) {
@@ -396,10 +387,7 @@ impl C<'_> {
         text: &mut Text,
     ) {
         let leave = |beyond: &Beyond| {
-            let Beyond { kind, value, limit } = beyond;
-            vec![format!(
-                "return nearcall_read_bad(reader, NEARCALL_MALFORMED_{kind}, {value}, {limit}u);"
-            )]
+            vec![format!("return nearcall_read_bad(reader, {});", beyond.malformed())]
         };
         let pointed = format!("(*{place})");
         if member.is_optional {
@@ -488,7 +476,8 @@ fn print_missing(missing: &[u8], text: &mut Text) {
     text.close("}");
 }
 
-/// A number that is no value of its type.
-pub fn range_breach(name: &str, value: &str) -> String {
-    format!("nearcall_over({}, NEARCALL_BREACH_RANGE, {value}, 0)", quoted(name))
+/// A member that has to point to something, and does not.
+fn null() -> Outside {
+    let (bits, allowed) = (String::from("0"), String::from("a pointer that is not null"));
+    Outside { kind: "UNSIGNED", bits, allowed }
 }

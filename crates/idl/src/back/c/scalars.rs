@@ -1,6 +1,8 @@
 //! Words: how each is put, got and judged (L44).
 
+use crate::back::allowed;
 use crate::back::c::C;
+use crate::back::c::checks::Outside;
 use crate::back::c::text::Text;
 use crate::back::c::types::primitive_name;
 use crate::layout::Scalar;
@@ -111,6 +113,16 @@ impl C<'_> {
             }
             scalar => self.is_value(scalar, value),
         }
+    }
+
+    /// What is said of a value of our own that is none of its type.
+    pub fn not_of_type(&self, scalar: Scalar, declared: &Type, value: &str) -> Outside {
+        let allowed = match scalar {
+            Scalar::Enum { id, .. } => allowed::enumerators(self.model, id),
+            Scalar::Bits { id, .. } => format!("bits of {:#x}", self.mask(id)),
+            Scalar::Primitive(_) => String::from("a character of Unicode"),
+        };
+        self.outside(declared, value, allowed)
     }
 
     fn mask(&self, id: DeclarationId) -> u64 {

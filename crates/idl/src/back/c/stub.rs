@@ -183,10 +183,8 @@ impl<'c, 'm> Printer<'c, 'm> {
         match step {
             Step::CheckBound { place, count, limit } => {
                 let counted = counted(*count, &self.value(place));
-                let name = quoted(&self.spoken(place));
-                let breach = format!(
-                    "nearcall_over({name}, NEARCALL_BREACH_BOUND, (uint64_t){counted}, {limit}u)"
-                );
+                let beyond = Beyond::Bound { count: format!("(uint64_t){counted}"), limit: *limit };
+                let breach = beyond.breach(&self.spoken(place));
                 self.when(&format!("{counted} > {limit}u"), self.refuse_own(&breach));
             }
             Step::CheckRange { place, checks } => {
@@ -241,14 +239,9 @@ impl<'c, 'm> Printer<'c, 'm> {
         value: &str,
         checks: &[crate::plan::LimitCheck],
     ) {
-        let name = quoted(&self.spoken(place));
+        let name = self.spoken(place);
         let mut text = std::mem::take(&mut self.text);
-        let leave = |beyond: &Beyond| {
-            let Beyond { kind, value, limit } = beyond;
-            let breach =
-                format!("nearcall_over({name}, NEARCALL_BREACH_{kind}, {value}, {limit}u)");
-            self.refuse_own(&breach)
-        };
+        let leave = |beyond: &Beyond| self.refuse_own(&beyond.breach(&name));
         self.c.print_checks(checks, declared, value, &leave, &mut text);
         self.text = text;
     }
@@ -262,8 +255,8 @@ impl<'c, 'm> Printer<'c, 'm> {
     fn put_scalar(&mut self, place: &Place, at: u32, scalar: Scalar) {
         let (target, value) = (self.target(), self.value(place));
         if let Some(condition) = self.c.is_own_value(scalar, &value) {
-            let (name, bits) = (self.spoken(place), format!("(uint64_t){value}"));
-            let breach = crate::back::c::codec::range_breach(&name, &bits);
+            let declared = self.declared(place);
+            let breach = self.c.not_of_type(scalar, &declared, &value).breach(&self.spoken(place));
             self.when(&format!("!({condition})"), self.refuse_own(&breach));
         }
         self.text.line(self.c.put_word(scalar, target, at, &value));
@@ -355,9 +348,7 @@ impl<'c, 'm> Printer<'c, 'm> {
                 let (value, declared) = (self.value(place), self.declared(place));
                 let mut text = std::mem::take(&mut self.text);
                 let leave = |beyond: &Beyond| {
-                    let Beyond { kind, value, limit } = beyond;
-                    let kind = format!("NEARCALL_MALFORMED_{kind}");
-                    self.refuse_peer(&format!("nearcall_bad({kind}, {value}, {limit}u)"))
+                    self.refuse_peer(&format!("nearcall_bad({})", beyond.malformed()))
                 };
                 self.c.print_checks(checks, &declared, &value, &leave, &mut text);
                 self.text = text;

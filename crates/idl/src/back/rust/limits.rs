@@ -1,5 +1,6 @@
 //! Limits inside values: bounds and ranges, where they are written and where they are read.
 
+use crate::back::allowed;
 use crate::back::rust::Rust;
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::Range;
@@ -19,8 +20,8 @@ pub struct Subject {
 pub struct Judgement<'j> {
     /// Given how many there are and how many there may be: refuses too many.
     pub at_most: &'j dyn Fn(TokenStream, TokenStream) -> TokenStream,
-    /// Given the word of a value out of its range: refuses it.
-    pub beyond: &'j dyn Fn(TokenStream) -> TokenStream,
+    /// Refuses the value behind the reference `ranged`, which is out of this range.
+    pub beyond: &'j dyn Fn(&Range) -> TokenStream,
 }
 
 impl Subject {
@@ -47,7 +48,11 @@ impl Rust<'_> {
     ) -> TokenStream {
         let judgement = Judgement {
             at_most: &|count, limit| quote!(#writer.bound(#name, #count, #limit);),
-            beyond: &|word| quote!(#writer.range(#name, #word);),
+            beyond: &|range| {
+                let shown = shown(&range.of, quote!(ranged));
+                let allowed = allowed::within(self.model, range);
+                quote!(#writer.range(#name, #shown, #allowed);)
+            },
         };
         self.limits(scope, subject, checks, &judgement)
     }
@@ -61,7 +66,8 @@ impl Rust<'_> {
     ) -> TokenStream {
         let judgement = Judgement {
             at_most: &|count, limit| quote!(reader.bound(#count, #limit)?;),
-            beyond: &|word| {
+            beyond: &|range| {
+                let word = word(&range.of);
                 quote! {
                     return ::core::result::Result::Err(::nearcall::raw::Malformed::range(#word));
                 }
@@ -85,7 +91,7 @@ impl Rust<'_> {
                     (judgement.at_most)(counted(&item.receiver, *count), quote!(#limit))
                 }
                 Limit::Within(range) => {
-                    let (reference, beyond) = (&item.reference, (judgement.beyond)(word(range)));
+                    let (reference, beyond) = (&item.reference, (judgement.beyond)(range));
                     let range = self.range(scope, range);
                     quote!({
                         let ranged = #reference;
@@ -130,9 +136,17 @@ pub fn counted(value: &TokenStream, count: Count) -> TokenStream {
     }
 }
 
-/// The value behind the reference `ranged` as the word that an error names.
-fn word(range: &Range) -> TokenStream {
-    match &range.of {
+/// A reference as what an error of ours shows.
+pub fn shown(of: &Type, reference: TokenStream) -> TokenStream {
+    match of {
+        Type::Primitive(Primitive::Char) => quote!(&::core::primitive::char::from(*#reference)),
+        _ => reference,
+    }
+}
+
+/// The value behind the reference `ranged` as the word that a fault of a peer's names.
+pub fn word(of: &Type) -> TokenStream {
+    match of {
         Type::Primitive(Primitive::Char) => quote!(u64::from(ranged.0)),
         Type::Primitive(Primitive::WideChar) => quote!(u64::from(u32::from(*ranged))),
         Type::Primitive(Primitive::Uint64) => quote!(*ranged),

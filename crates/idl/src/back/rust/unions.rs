@@ -1,17 +1,16 @@
 //! Unions: an enum whose variants are the cases. A variant that more than one discriminator
 //! selects carries the discriminator too, so that nothing is lost on the way.
 
+use crate::back::allowed;
 use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::docs::{doc, optional_doc};
-use crate::back::rust::limits::Subject;
+use crate::back::rust::limits::{Subject, shown};
 use crate::back::rust::lints::{holder_lints, member_lints};
 use crate::back::rust::names::NameSet;
 use crate::back::rust::tokens::{Ident, TokenStream, quote};
 use crate::back::rust::types::Traits;
-use crate::model::{
-    Case as UnionCase, DeclarationId, Kind, Primitive, Type, Union, UnionDefault, Value,
-};
+use crate::model::{Case as UnionCase, DeclarationId, Primitive, Type, Union, UnionDefault, Value};
 
 /// How a case is selected.
 enum Selection {
@@ -189,7 +188,8 @@ impl Rust<'_> {
             };
             return (put, quote!(#get ::core::result::Result::Ok(Self::#variant(value))));
         }
-        let keep = self.put_discriminator(scope, union, Some(index), &member.name);
+        let name = format!("the discriminator of {}", member.name);
+        let keep = self.put_discriminator(scope, union, Some(index), &name);
         let put = quote!(Self::#variant(discriminator, value) => { #keep #put });
         (put, quote!(#get ::core::result::Result::Ok(Self::#variant(discriminator, value))))
     }
@@ -204,8 +204,9 @@ impl Rust<'_> {
     ) -> TokenStream {
         let others = self.other_labels(scope, union, case);
         let own = case.filter(|index| union.default != UnionDefault::Case(*index as u32));
-        let word = self.discriminator_word(union);
-        let refuse = quote!(writer.range(#name, #word));
+        let shown = shown(self.model.resolved(&union.discriminator), quote!(discriminator));
+        let allowed = allowed::selecting(self.model, union, case);
+        let refuse = quote!(writer.range(#name, #shown, #allowed));
         let check = match (own, others) {
             // Every value selects this case.
             (Some(_), None) if union.default == UnionDefault::Covered => TokenStream::new(),
@@ -228,22 +229,6 @@ impl Rust<'_> {
     fn is_boolean(&self, union: &Union) -> bool {
         let resolved = self.model.resolved(&union.discriminator);
         matches!(resolved, Type::Primitive(Primitive::Boolean))
-    }
-
-    /// A discriminator as the word that an error names.
-    fn discriminator_word(&self, union: &Union) -> TokenStream {
-        match self.model.resolved(&union.discriminator) {
-            Type::Primitive(Primitive::Char) => quote!(u64::from(discriminator.0)),
-            Type::Primitive(Primitive::WideChar) => quote!(u64::from(u32::from(*discriminator))),
-            Type::Primitive(Primitive::Uint64) => quote!(*discriminator),
-            Type::Primitive(
-                Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64,
-            ) => quote!(*discriminator as u64),
-            Type::Named(id) if matches!(self.model.declaration(*id).kind, Kind::Enum(_)) => {
-                quote!(::core::convert::Into::into(discriminator.to_wire()))
-            }
-            _ => quote!(u64::from(*discriminator)),
-        }
     }
 }
 

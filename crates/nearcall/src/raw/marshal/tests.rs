@@ -198,4 +198,9 @@ fn a_breached_bound_names_member_value_and_limit() {
     writer.bound("later", 9, 1);
     let refused = writer.finish("value").unwrap_err().to_string();
     assert_eq!(refused, "name has 5 bytes or elements, its limit is 4");
+    let mut writer = Writer::new();
+    writer.range("at", &-5, "0 to 9");
+    writer.range("later", &1, "2 or more");
+    let refused = writer.finish("value").unwrap_err().to_string();
+    assert_eq!(refused, "at is -5, allowed is 0 to 9");
 }

@@ -1,7 +1,7 @@
 //! Steps that read a message: arguments by the entry stub, results by the call stub. What a peer
 //! sent is judged where it is copied (L44).
 
-use crate::back::rust::limits::{Judgement, Subject};
+use crate::back::rust::limits::{Judgement, Subject, word};
 use crate::back::rust::stub::{Printer, Side, descriptor_kind, literal, number};
 use crate::back::rust::tokens::{Ident, TokenStream, format_ident, quote};
 use crate::back::rust::types::primitive_type;
@@ -173,7 +173,8 @@ impl Printer<'_, '_> {
                 let check = quote!(::nearcall::raw::check_received);
                 quote!(#check(#count, #limit) #refused)
             },
-            beyond: &|word| {
+            beyond: &|range| {
+                let word = word(&range.of);
                 quote! {
                     ::core::result::Result::<(), _>::Err(
                         ::nearcall::raw::Malformed::range(#word),

@@ -1,0 +1,60 @@
+//! What generated code says of a value of ours that is beyond a limit.
+
+use nearcall::{OutOfRange, OverBound, UsageError};
+
+use super::literal;
+use super::records::BreachRecord;
+
+/// An argument or result of ours is beyond a limit of the interface.
+///
+/// # Safety
+///
+/// - H4 static: what is refused, and what it may be.
+pub unsafe fn breach(breach: BreachRecord) -> UsageError {
+    let BreachRecord { kind, value, limit, name, allowed } = breach;
+    // SAFETY: H4.
+    let parameter = unsafe { literal(name) };
+    // SAFETY: H4.
+    let allowed = unsafe { literal(allowed) };
+    let value = match kind {
+        0 => return UsageError::OverBound(OverBound { parameter, value, limit }),
+        1 => return UsageError::Text { parameter, at: value as usize },
+        2 => value.cast_signed().to_string(),
+        4 => format!("{:?}", f32::from_bits(value as u32)),
+        5 => format!("{:?}", f64::from_bits(value)),
+        6 => match u32::try_from(value).ok().and_then(char::from_u32) {
+            Some(character) => format!("{character:?}"),
+            None => format!("{value:#x}"),
+        },
+        _ => value.to_string(),
+    };
+    UsageError::OutOfRange(OutOfRange { parameter, value, allowed: allowed.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::*;
+
+    fn told(kind: u32, value: u64, allowed: &'static CStr) -> String {
+        let (name, allowed) = (c"age".as_ptr(), allowed.as_ptr());
+        // SAFETY: H4.
+        unsafe { breach(BreachRecord { name, allowed, value, limit: 9, kind }) }.to_string()
+    }
+
+    #[test]
+    fn a_value_is_told_as_its_type_shows_it_and_with_what_is_allowed() {
+        let minus_five = (-5i64).cast_unsigned();
+        assert_eq!(told(0, 10, c""), "age has 10 bytes or elements, its limit is 9");
+        assert_eq!(told(1, 10, c""), "age is not UTF-8 at byte 10");
+        assert_eq!(told(2, minus_five, c"0 to 9"), "age is -5, allowed is 0 to 9");
+        assert_eq!(told(3, u64::MAX, c"1"), "age is 18446744073709551615, allowed is 1");
+        let tenth = f32::to_bits(0.1).into();
+        assert_eq!(told(4, tenth, c"0.5 or more"), "age is 0.1, allowed is 0.5 or more");
+        let never = f64::NAN.to_bits();
+        assert_eq!(told(5, never, c"0.5 or more"), "age is NaN, allowed is 0.5 or more");
+        assert_eq!(told(6, 'g'.into(), c"'a' to 'f'"), "age is 'g', allowed is 'a' to 'f'");
+        assert_eq!(told(6, 0xd800, c"'a' to 'f'"), "age is 0xd800, allowed is 'a' to 'f'");
+    }
+}
