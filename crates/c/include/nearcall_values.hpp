@@ -7,6 +7,40 @@
 
 namespace nearcall {
 
+/* A value that lies elsewhere, since its type holds its holder's: an optional of which no more than
+ * a pointer is in the holder. It is copied as its value is. A member that is not `@optional`, and a
+ * value of a map, must be there when they are sent. */
+template <class T> class boxed {
+  public:
+    boxed() noexcept = default;
+    template <class U, std::enable_if_t<std::is_same<std::decay_t<U>, T>::value, int> = 0>
+    boxed(U &&value) : own_(std::make_unique<T>(std::forward<U>(value))) {}
+    boxed(const boxed &other) : own_(other ? std::make_unique<T>(*other) : nullptr) {}
+    boxed(boxed &&other) noexcept : own_(std::move(other.own_)) {}
+    boxed &operator=(boxed other) noexcept {
+        own_ = std::move(other.own_);
+        return *this;
+    }
+    ~boxed() = default;
+
+    /* Makes the value of these arguments, in place of the one before. */
+    template <class... A> T &emplace(A &&...arguments) {
+        own_ = std::make_unique<T>(std::forward<A>(arguments)...);
+        return *own_;
+    }
+    void reset() noexcept { own_.reset(); }
+
+    bool has_value() const noexcept { return own_ != nullptr; }
+    explicit operator bool() const noexcept { return has_value(); }
+    T &operator*() noexcept { return *own_; }
+    const T &operator*() const noexcept { return *own_; }
+    T *operator->() noexcept { return own_.get(); }
+    const T *operator->() const noexcept { return own_.get(); }
+
+  private:
+    std::unique_ptr<T> own_;
+};
+
 /* Conversions: `nc_give` makes a value of C with memory of its own, `nc_take` reads one. */
 namespace detail {
 
@@ -63,6 +97,7 @@ template <class T, std::size_t N, class C> void nc_give(const std::array<T, N> &
 template <class T, class C> void nc_give(const std::vector<T> &value, C &target);
 template <class K, class V, class C> void nc_give(const std::map<K, V> &value, C &target);
 template <class T, class C> void nc_give(const std::optional<T> &value, C *&target);
+template <class T, class C> void nc_give(const boxed<T> &value, C &target);
 
 template <class T, std::size_t N, class C>
 void give_items(const std::array<T, N> &value, C (&target)[N]) {
@@ -107,6 +142,20 @@ template <class T, class C> void nc_give(const std::optional<T> &value, C *&targ
     }
 }
 
+/* A member is a pointer in C, and a value of a map is none. */
+template <class T, class C> void nc_give(const boxed<T> &value, C &target) {
+    if constexpr (std::is_pointer<C>::value) {
+        if (value) {
+            target = static_cast<C>(allocated(sizeof *target));
+            nc_give(*value, *target);
+        }
+    } else if (value) {
+        nc_give(*value, target);
+    } else {
+        throw call_error(NEARCALL_USAGE, "a map holds a box without a value");
+    }
+}
+
 template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
 void nc_take(const C &value, T &target) {
     target = static_cast<T>(value);
@@ -122,6 +171,7 @@ template <class C, class T, std::size_t N> void nc_take(const C &value, std::arr
 template <class C, class T> void nc_take(const C &value, std::vector<T> &target);
 template <class C, class K, class V> void nc_take(const C &value, std::map<K, V> &target);
 template <class C, class T> void nc_take(const C *value, std::optional<T> &target);
+template <class C, class T> void nc_take(const C &value, boxed<T> &target);
 
 template <class C, class T, std::size_t N>
 void take_items(const C (&value)[N], std::array<T, N> &target) {
@@ -173,6 +223,17 @@ template <class C, class T> void nc_take(const C *value, std::optional<T> &targe
     }
 }
 
+template <class C, class T> void nc_take(const C &value, boxed<T> &target) {
+    const auto whole = [&target]() -> T & { return target ? *target : target.emplace(); };
+    if constexpr (!std::is_pointer<C>::value) {
+        nc_take(value, whole());
+    } else if (value == nullptr) {
+        target.reset();
+    } else {
+        nc_take(*value, whole());
+    }
+}
+
 /* Alternative N of a union, which it has from here on. */
 template <std::size_t N, class V> auto &alternative(V &target) {
     return target.index() == N ? std::get<N>(target) : target.template emplace<N>();
@@ -211,6 +272,7 @@ template <class T, std::size_t N> std::size_t nc_held_bytes(const std::array<T, 
 template <class T> std::size_t nc_held_bytes(const std::vector<T> &value);
 template <class K, class V> std::size_t nc_held_bytes(const std::map<K, V> &value);
 template <class T> std::size_t nc_held_bytes(const std::optional<T> &value);
+template <class T> std::size_t nc_held_bytes(const boxed<T> &value);
 
 template <class T, std::size_t N> std::size_t nc_held_bytes(const std::array<T, N> &value) {
     std::size_t bytes = 0;
@@ -242,6 +304,10 @@ template <class K, class V> std::size_t nc_held_bytes(const std::map<K, V> &valu
 
 template <class T> std::size_t nc_held_bytes(const std::optional<T> &value) {
     return value ? nc_held_bytes(*value) : 0;
+}
+
+template <class T> std::size_t nc_held_bytes(const boxed<T> &value) {
+    return value ? sizeof(T) + nc_held_bytes(*value) : 0;
 }
 
 /* What a procedure only reads: it is kept for the next call that has such an argument, whose value

@@ -18,7 +18,6 @@ pub mod dialect;
 mod findings;
 mod lexer;
 mod midl;
-mod need;
 mod omg;
 pub mod options;
 pub mod parser;

@@ -23,6 +23,7 @@ pub mod front;
 pub mod hash;
 pub mod layout;
 pub mod model;
+mod need;
 pub mod plan;
 pub mod selftest;
 pub mod source;

@@ -120,7 +120,7 @@ fn what_may_be_anything_is_what_the_language_declares_for_it() {
     assert_eq!(names, [&["A".to_owned()][..], &own[..]].concat());
 }
 
-/// C++ has no map of what comes later, so that such a file would have no stubs there.
+/// C++ has maps of what comes later in boxes only, which nobody is to look into for no reason.
 #[test]
 fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
     let service = "message A { map<string, B> bs = 1; repeated C cs = 2; }\n\

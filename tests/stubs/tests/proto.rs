@@ -147,9 +147,9 @@ fn a_message_that_holds_itself_comes_back() {
         related: Default::default(),
         shelf: None,
     };
-    let next = Box::new(shelf::Next::Book(full_book()));
-    let inner = Shelf { subject: Some(Box::new(subject("ode", None))), next };
-    let outer = Shelf { subject: None, next: Box::new(shelf::Next::Left(Box::new(inner))) };
+    let next = shelf::Next::Book(full_book());
+    let inner = Shelf { subject: Some(subject("ode", None)), next };
+    let outer = Shelf { subject: None, next: shelf::Next::Left(Box::new(inner)) };
     let broader = Subject { shelf: Some(Box::new(outer)), ..subject("verse", None) };
     let request = subject("tragedy", Some(Box::new(broader.clone())));
     with_catalogue(Shelves::default, |catalogue| {

@@ -23,6 +23,7 @@ pub(super) mod interface;
 mod made;
 pub(super) mod names;
 mod optional;
+mod order;
 mod prealloc;
 mod scalars;
 mod scratch;
@@ -45,6 +46,8 @@ pub(super) struct C<'m> {
     pub(super) model: &'m Model,
     pub(super) plan: Plan,
     pub(super) names: Names,
+    /// Every declaration, each behind what its values hold in themselves.
+    pub(super) order: Vec<DeclarationId>,
     /// What stands before a declared type: in C++ there may be another of its name nearer.
     global: &'static str,
 }
@@ -62,7 +65,8 @@ pub fn compile_c(model: &Model, stem: &str) -> Printed {
 impl C<'_> {
     /// Everything that is printed for a model.
     pub(super) fn new(model: &Model) -> C<'_> {
-        C { model, plan: plan::plan(model), names: Names::new(model), global: "" }
+        let (plan, names) = (plan::plan(model), Names::new(model));
+        C { model, order: order::held_first(model, &plan), plan, names, global: "" }
     }
 
     /// The same, as C++ spells it inside of a namespace.

@@ -10,6 +10,7 @@
 //! standard library stands for what.
 
 mod caught;
+mod conversions;
 mod exchanges;
 mod feeds;
 mod interface;
@@ -20,8 +21,8 @@ mod types;
 use crate::back::c::C;
 use crate::back::c::guards::open_header;
 use crate::back::c::text::Text;
-use crate::back::{Output, Printed, Unsupported};
-use crate::model::{DeclarationId, Kind, Model, Type};
+use crate::back::{Output, Printed};
+use crate::model::{DeclarationId, Kind, Model};
 
 /// Functions that stand beside clients, in the namespaces of their interfaces, and one that every
 /// exception has.
@@ -30,65 +31,35 @@ const FUNCTIONS: &[&str] = &["introduce", "lend", "posting", "rebind", "what", "
 /// What every printer looks at.
 struct Cpp<'c, 'm> {
     c: &'c C<'m>,
+    /// Where each declaration stands among those.
+    places: Vec<usize>,
 }
 
 /// The C++ source for every declaration of a model.
 pub fn compile_cpp(model: &Model, stem: &str) -> Printed {
     let c = C::new(model);
-    let mut unsupported = c.too_long();
-    let within = C::new(model).within();
-    let cpp = Cpp { c: &within };
-    unsupported.extend(cpp.unsupported());
+    let unsupported = c.too_long();
     if !unsupported.is_empty() {
         return Err(unsupported);
     }
+    let within = C::new(model).within();
+    let cpp = Cpp::new(&within);
     let mut files = vec![Output { suffix: ".hpp", text: cpp.header(stem) }];
     files.extend(c.outputs(stem));
     Ok(files)
 }
 
+impl<'c, 'm> Cpp<'c, 'm> {
+    fn new(c: &'c C<'m>) -> Cpp<'c, 'm> {
+        let mut places = vec![0; c.order.len()];
+        for (place, id) in c.order.iter().enumerate() {
+            places[id.0 as usize] = place;
+        }
+        Cpp { c, places }
+    }
+}
+
 impl Cpp<'_, '_> {
-    /// What C can hold and this back end does not express yet.
-    fn unsupported(&self) -> Vec<Unsupported> {
-        let mut found = Vec::new();
-        for id in self.c.ids() {
-            let declaration = self.c.model.declaration(id);
-            if !matches!(declaration.kind, Kind::Struct(_) | Kind::Union(_)) {
-                continue;
-            }
-            let mut refuse = |reason: &str| {
-                let place = declaration.name.to_string();
-                found.push(Unsupported { place, reason: reason.to_owned() });
-            };
-            if self.c.boxed(id).contains(&true) {
-                refuse(
-                    "holds values of its own type without a sequence between; \
-                     C++ has no class for that yet, C has pointers",
-                );
-            }
-            let mut all = self.c.all_members(id).into_iter();
-            if all.any(|member| self.maps_to_later(id, &member.declared)) {
-                refuse("holds a map of a type that is defined later, which no std::map takes");
-            }
-        }
-        found
-    }
-
-    /// Is there a map in a type whose values are of a type that comes after `id`, or are `id`'s?
-    fn maps_to_later(&self, id: DeclarationId, declared: &Type) -> bool {
-        match self.c.resolved(declared) {
-            Type::Sequence { element, .. } | Type::Array { element, .. } => {
-                self.maps_to_later(id, element)
-            }
-            Type::Map { value, .. } => {
-                let is_later = |named: &DeclarationId| *named >= id;
-                matches!(self.c.resolved(value), Type::Named(named) if is_later(named))
-                    || self.maps_to_later(id, value)
-            }
-            _ => false,
-        }
-    }
-
     fn header(&self, stem: &str) -> String {
         let mut text = self.c.heading("Wrappers of the C stubs.");
         let body = self.declarations();
@@ -106,12 +77,16 @@ impl Cpp<'_, '_> {
     fn declarations(&self) -> String {
         let mut text = Text::default();
         self.print_forwards(&mut text);
+        for id in self.c.order.iter().copied() {
+            self.print_type(id, &mut text);
+        }
+        for id in self.c.order.iter().copied() {
+            self.print_conversions(id, &mut text);
+        }
         for id in self.c.ids() {
             let declaration = self.c.model.declaration(id);
-            match &declaration.kind {
-                Kind::Interface(_) if declaration.is_included => {}
-                Kind::Interface(_) => self.print_interface(id, &mut text),
-                _ => self.print_type(id, &mut text),
+            if matches!(declaration.kind, Kind::Interface(_)) && !declaration.is_included {
+                self.print_interface(id, &mut text);
             }
         }
         text.finish()
@@ -157,10 +132,11 @@ impl Cpp<'_, '_> {
         format!("::{space}::{name}")
     }
 
-    fn open_space(&self, id: DeclarationId, text: &mut Text) {
+    /// Something that is there once, whichever headers have it.
+    fn open_space(&self, id: DeclarationId, what: &str, text: &mut Text) {
         let name = self.c.names.declaration(id);
-        text.line(format!("#ifndef NEARCALL_HAS_CPP_{name}"));
-        text.line(format!("#define NEARCALL_HAS_CPP_{name}"));
+        text.line(format!("#ifndef NEARCALL_{what}_CPP_{name}"));
+        text.line(format!("#define NEARCALL_{what}_CPP_{name}"));
         text.line(format!("namespace {} {{", self.place(id).0));
     }
 

@@ -256,3 +256,24 @@ fn structs_of_numbers_without_gaps_are_plain() {
         assert_eq!(footprint(text), None, "{text}");
     }
 }
+
+#[test]
+fn of_a_circle_only_what_is_external_lies_elsewhere() {
+    let model = modelled(
+        "struct Leaf { long number; }; struct Node; struct Later;
+         union Link switch (boolean) { case TRUE: @external Node to; };
+         struct Node {
+             Link up; @optional @external Node next; @external Leaf own; @external Later third;
+         };
+         struct Later { long number; };
+         interface I { void f(in Node given); };",
+    );
+    let of = |name: &str| {
+        let plans = plan(&model).types.into_iter();
+        let mut plans = plans.filter(|plan| model.declaration(plan.id).name.0 == [name]);
+        let members = plans.next().expect("it is planned").members.into_iter();
+        members.map(|member| member.is_boxed).collect::<Vec<_>>()
+    };
+    assert_eq!(of("Link"), [true]);
+    assert_eq!(of("Node"), [false, true, false, false]);
+}

@@ -1,7 +1,7 @@
 //! What the conventional encoding of each declared type needs to know.
 
 use crate::layout::{self, declared_bytes_min, is_recursive};
-use crate::model::{DeclarationId, Kind, Member, Model, Type};
+use crate::model::{DeclarationId, Kind, Member, Model, Type, Value};
 use crate::plan::{LimitCheck, limit_checks};
 
 /// The conventional encoding of one declared type.
@@ -25,7 +25,8 @@ pub struct TypePlan {
 pub struct MemberPlan {
     /// Bounds inside of it.
     pub checks: Vec<LimitCheck>,
-    /// It holds its struct's own type without a sequence or map between: it must lie elsewhere.
+    /// It lies elsewhere: it is `@external`, and holds its struct's own type without a sequence or
+    /// map between. In every circle of types there is one.
     pub is_boxed: bool,
     /// What is read where a member of an appendable struct did not come; none of what is not one,
     /// or of what no operation carries and is too long.
@@ -55,7 +56,8 @@ fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
     };
     let member = |member: &Member| MemberPlan {
         checks: limit_checks(model, &member.declared, &member.annotations, member.is_optional),
-        is_boxed: holds_directly(model, &member.declared, id, &mut Vec::new()),
+        is_boxed: is_external(member)
+            && holds_directly(model, &member.declared, id, &mut Vec::new()),
         missing: missing(member),
     };
     let members = match &model.declaration(id).kind {
@@ -69,6 +71,12 @@ fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
         is_appendable,
         members,
     }
+}
+
+fn is_external(member: &Member) -> bool {
+    let is_false = Some(&Value::Boolean(false));
+    let mut all = member.annotations.iter();
+    all.any(|one| one.name == "external" && one.parameters.get("value") != is_false)
 }
 
 /// Does a value of `declared` hold one of `target` in itself, not in memory of its own?

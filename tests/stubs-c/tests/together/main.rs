@@ -8,6 +8,7 @@
 mod support;
 
 mod allocator;
+mod boxing;
 mod brief;
 mod calls;
 mod careless;

@@ -92,10 +92,10 @@ impl C<'_> {
         }
     }
 
-    /// Every type, in the order of the text.
+    /// Every type, in the order of the text as far as what they hold is there.
     pub fn print_types(&self, text: &mut Text) {
         let mut printed = Printed { text, done: BTreeSet::new(), later: Vec::new() };
-        for id in self.ids() {
+        for id in self.order.iter().copied() {
             let declaration = self.model.declaration(id);
             match &declaration.kind {
                 Kind::Interface(interface) => {

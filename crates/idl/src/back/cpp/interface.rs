@@ -54,7 +54,7 @@ impl Cpp<'_, '_> {
         // What carries a feed is called by the feed alone.
         let own = all.filter(|(procedure, _)| !procedure.operation.carries_feed());
         let (procedures, functions): (Vec<_>, Vec<_>) = own.unzip();
-        self.open_space(id, text);
+        self.open_space(id, "HAS", text);
         let (own, c) = (self.place(id).1, self.c.names.declaration(id).to_owned());
         let posting = self.unused(id, format!("{own}Posting"));
         let posting = self.print_posting(posting, &c, (&procedures, &functions), text);

@@ -33,7 +33,7 @@ struct Programs<'t, 'c, 'm> {
 /// The programs, and what they share, beside the stubs.
 pub fn selftest_cpp(model: &Model, stem: &str, test: &Selftest) -> Printed {
     let within = C::new(model).within();
-    let programs = Programs { cpp: Cpp { c: &within }, test };
+    let programs = Programs { cpp: Cpp::new(&within), test };
     Ok(vec![
         Output { suffix: "_selftest.hpp", text: programs.shared(stem) },
         Output { suffix: "_selftest_client.cpp", text: programs.client(stem) },

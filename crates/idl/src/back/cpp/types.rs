@@ -1,33 +1,73 @@
-//! Types, and how each is made from C's and the other way round.
+//! Types: which class of the standard library, or of ours, stands for what.
 
 use crate::back::c::text::Text;
 use crate::back::c::types::{primitive_name, signed};
 use crate::back::cpp::Cpp;
 use crate::layout::members;
-use crate::model::{DeclarationId, Kind, Member, Type, Union, UnionDefault};
+use crate::model::{DeclarationId, Kind, Member, Type, Union};
 
 impl Cpp<'_, '_> {
     /// What a type is called in C++.
     pub fn type_name(&self, declared: &Type) -> String {
+        self.name_where(declared, &|_| false)
+    }
+
+    /// The same where some types are not defined yet, which is nothing to a vector.
+    fn name_where(&self, declared: &Type, is_later: &dyn Fn(DeclarationId) -> bool) -> String {
+        let inner = |declared| self.name_where(declared, is_later);
+        // What an alias stands for is another type here.
+        let declared = match self.maps(declared, is_later) {
+            true => self.c.resolved(declared),
+            false => declared,
+        };
         match declared {
             Type::Primitive(primitive) => primitive_name(*primitive).to_owned(),
             Type::String { .. } | Type::WideString { .. } => String::from("::std::string"),
-            Type::Sequence { element, .. } => format!("::std::vector<{}>", self.type_name(element)),
+            Type::Sequence { element, .. } => format!("::std::vector<{}>", inner(element)),
             Type::Array { element, dimensions } => {
-                let inner = self.type_name(element);
                 let around = |inner, many: &u32| format!("::std::array<{inner}, {many}>");
-                dimensions.iter().rev().fold(inner, around)
+                dimensions.iter().rev().fold(inner(element), around)
             }
             Type::Map { key, value, .. } => {
-                format!("::std::map<{}, {}>", self.type_name(key), self.type_name(value))
+                let held = match self.is_of(value, is_later) {
+                    true => format!("::nearcall::boxed<{}>", inner(value)),
+                    false => inner(value),
+                };
+                format!("::std::map<{}, {held}>", inner(key))
             }
             Type::Named(id) => self.path(*id),
         }
     }
 
-    fn member(&self, member: &Member) -> String {
-        let name = self.type_name(&member.declared);
-        if member.is_optional { format!("::std::optional<{name}>") } else { name }
+    /// Is there a map in a type whose values are of one of these?
+    fn maps(&self, declared: &Type, these: &dyn Fn(DeclarationId) -> bool) -> bool {
+        match self.c.resolved(declared) {
+            Type::Sequence { element, .. } | Type::Array { element, .. } => {
+                self.maps(element, these)
+            }
+            Type::Map { value, .. } => self.is_of(value, these) || self.maps(value, these),
+            _ => false,
+        }
+    }
+
+    /// Is a type one of these, or an array of them?
+    fn is_of(&self, declared: &Type, these: &dyn Fn(DeclarationId) -> bool) -> bool {
+        match self.c.resolved(declared) {
+            Type::Array { element, .. } => self.is_of(element, these),
+            Type::Named(id) => these(*id),
+            _ => false,
+        }
+    }
+
+    /// The type of a member of `holder`.
+    fn member(&self, holder: DeclarationId, member: &Member, is_boxed: bool) -> String {
+        let place = |id: DeclarationId| self.places[id.0 as usize];
+        let name = self.name_where(&member.declared, &|id| place(id) >= place(holder));
+        match (is_boxed, member.is_optional) {
+            (true, _) => format!("::nearcall::boxed<{name}>"),
+            (false, true) => format!("::std::optional<{name}>"),
+            (false, false) => name,
+        }
     }
 
     /// Structs and unions by name: values of one may hold another that comes later.
@@ -44,11 +84,11 @@ impl Cpp<'_, '_> {
     /// A declaration that is no interface.
     pub fn print_type(&self, id: DeclarationId, text: &mut Text) {
         let declaration = self.c.model.declaration(id);
-        if let Kind::Constant(_) = declaration.kind {
-            // A macro of C's header.
+        // A constant is a macro of C's header.
+        if let Kind::Constant(_) | Kind::Interface(_) = declaration.kind {
             return;
         }
-        self.open_space(id, text);
+        self.open_space(id, "HAS", text);
         text.doc(&declaration.doc);
         let name = self.place(id).1;
         match &declaration.kind {
@@ -85,43 +125,30 @@ impl Cpp<'_, '_> {
 
     fn print_struct(&self, id: DeclarationId, name: &str, base: &str, text: &mut Text) {
         let (all, names) = (members(self.c.model, id), self.member_names(id));
-        let pairs = || names.iter().zip(self.c.member_names(id));
         text.open(format!("struct {name}{base} {{"));
-        for (member, own) in all.iter().zip(&names) {
+        for ((member, own), is_boxed) in all.iter().zip(&names).zip(self.c.boxed(id)) {
             text.doc(&member.doc);
             let is_word = !member.is_optional && self.c.scalar(&member.declared).is_some();
             // Others are empty by themselves, and may be of what is not defined yet.
             let zero = if is_word { "{}" } else { "" };
-            text.line(format!("{} {own}{zero};", self.member(member)));
+            text.line(format!("{} {own}{zero};", self.member(id, member, is_boxed)));
         }
         if !base.is_empty() {
-            self.print_constructors(&all, &names, name, text);
+            self.print_constructors(id, (&all, &names), name, text);
             let id = &self.c.model.declaration(id).name;
             text.line(format!("const char *what() const noexcept override {{ return \"{id}\"; }}"));
         }
         text.close("};");
-        // With its namespace: what a parameter is called may be a type's name.
-        let (own, c) = (self.path(id), self.c.names.declaration(id));
-        self.open_conversion("give", (&own, c), all.is_empty(), text);
-        for (own, c) in pairs() {
-            text.line(format!("nc_give(value.{own}, target.{c});"));
-        }
-        text.close("}");
-        self.open_conversion("take", (&own, c), all.is_empty(), text);
-        for (own, c) in pairs() {
-            text.line(format!("nc_take(value.{c}, target.{own});"));
-        }
-        text.close("}");
-        if base.is_empty() {
-            let owning = all.iter().zip(&names).filter(|(one, _)| self.c.owns(&one.declared));
-            let held: Vec<String> =
-                owning.map(|(_, own)| format!("nc_held_bytes(value.{own})")).collect();
-            self.print_held_bytes(&own, &held, text);
-        }
     }
 
     /// An exception with its members at once; none of it is an aggregate, since it has functions.
-    fn print_constructors(&self, all: &[&Member], names: &[String], name: &str, text: &mut Text) {
+    fn print_constructors(
+        &self,
+        id: DeclarationId,
+        (all, names): (&[&Member], &[String]),
+        name: &str,
+        text: &mut Text,
+    ) {
         // No member of a class with constructors may be called as it is.
         if all.is_empty() || names.iter().any(|own| own == name) {
             return;
@@ -129,7 +156,7 @@ impl Cpp<'_, '_> {
         let takes: Vec<String> = all
             .iter()
             .zip(names)
-            .map(|(one, own)| format!("{} nc_{own}", self.member(one)))
+            .map(|(one, own)| format!("{} nc_{own}", self.member(id, one, false)))
             .collect();
         let moves: Vec<String> =
             names.iter().map(|own| format!("{own}(::std::move(nc_{own}))")).collect();
@@ -139,36 +166,11 @@ impl Cpp<'_, '_> {
         text.line(format!("{explicit}{name}({takes}) : {moves} {{}}"));
     }
 
-    /// How much memory a value holds, of what its members hold.
-    fn print_held_bytes(&self, name: &str, held: &[String], text: &mut Text) {
-        let value = if held.is_empty() { "" } else { "value" };
-        text.open(format!("inline ::std::size_t nc_held_bytes(const {name} &{value}) {{"));
-        if !held.is_empty() {
-            text.line("using ::nearcall::detail::nc_held_bytes;");
-        }
-        let sum = if held.is_empty() { String::from("0") } else { held.join(" +\n       ") };
-        text.lines(format!("return {sum};").lines().map(String::from));
-        text.close("}");
-    }
-
-    fn open_conversion(&self, verb: &str, (name, c): (&str, &str), empty: bool, text: &mut Text) {
-        let (value, target) = match verb {
-            "give" => (name.to_owned(), format!("::{c}")),
-            _ => (format!("::{c}"), name.to_owned()),
-        };
-        let (value_name, target_name) = if empty { ("", "") } else { ("value", "target") };
-        text.open(format!(
-            "inline void nc_{verb}(const {value} &{value_name}, {target} &{target_name}) {{"
-        ));
-        if !empty {
-            text.line(format!("using ::nearcall::detail::nc_{verb};"));
-        }
-    }
-
     /// The discriminator, and the case that it selects: alternative n + 1 is case n.
     fn print_union(&self, id: DeclarationId, name: &str, union: &Union, text: &mut Text) {
-        let (own, c) = (self.path(id), self.c.names.declaration(id));
-        let cases: Vec<String> = union.cases.iter().map(|case| self.member(&case.member)).collect();
+        let cases = union.cases.iter().zip(self.c.boxed(id));
+        let cases: Vec<String> =
+            cases.map(|(case, is_boxed)| self.member(id, &case.member, is_boxed)).collect();
         text.line(
             "/* Alternative n + 1 is the n-th case; none is for a discriminator of no case. */",
         );
@@ -176,51 +178,5 @@ impl Cpp<'_, '_> {
         text.line(format!("{} _d{{}};", self.type_name(&union.discriminator)));
         text.line(format!("::std::variant<::std::monostate, {}> _u;", cases.join(", ")));
         text.close("};");
-        let names = self.c.names.beside(union.cases.iter().map(|case| &*case.member.name));
-        self.open_conversion("give", (&own, c), false, text);
-        text.line("nc_give(value._d, target._d);");
-        self.open_switch("target", union, text);
-        for (own, index) in names.iter().zip(0u32..) {
-            self.c.print_labels(union, index, text);
-            let at = index + 1;
-            text.line(format!("    if (value._u.index() != {at}) {{"));
-            text.line(
-                "        throw ::nearcall::call_error(NEARCALL_USAGE, \
-                 \"a union's discriminator selects another case\");",
-            );
-            text.line("    }");
-            text.line(format!("    nc_give(::std::get<{at}>(value._u), target._u.{own});"));
-            text.line("    break;");
-        }
-        self.close_switch("", union, text);
-        text.close("}");
-        self.open_conversion("take", (&own, c), false, text);
-        text.line("nc_take(value._d, target._d);");
-        self.open_switch("value", union, text);
-        for (own, index) in names.iter().zip(0u32..) {
-            self.c.print_labels(union, index, text);
-            let at = index + 1;
-            let alternative = format!("::nearcall::detail::alternative<{at}>(target._u)");
-            text.line(format!("    nc_take(value._u.{own}, {alternative});"));
-            text.line("    break;");
-        }
-        self.close_switch("    target._u.emplace<0>();", union, text);
-        text.close("}");
-        let held = "::std::visit([](const auto &one) { return nc_held_bytes(one); }, value._u)";
-        self.print_held_bytes(&own, &[held.to_owned()], text);
-    }
-
-    fn open_switch(&self, value: &str, union: &Union, text: &mut Text) {
-        let label = self.c.label_type(&union.discriminator);
-        text.line(format!("switch (static_cast<{label}>({value}._d)) {{"));
-    }
-
-    /// Where the discriminator selects no case, there is nothing but `none` to be done.
-    fn close_switch(&self, none: &str, union: &Union, text: &mut Text) {
-        if !matches!(union.default, UnionDefault::Case(_)) {
-            let lines = ["default:", none, "    break;"];
-            text.lines(lines.into_iter().filter(|line| !line.is_empty()).map(String::from));
-        }
-        text.line("}");
     }
 }

@@ -2,13 +2,14 @@
 //! circle forbids it.
 //!
 //! What it holds one of has to be there: where it is not, the field is `@external`. Lists and maps
-//! may be of what comes later, but C++ has no map of that, so that they give way to circles only.
+//! may be of what comes later, but a map of that holds boxes in C++, so that they give way to
+//! circles only.
 
 use protox::prost_reflect::prost_types::FieldDescriptorProto;
 use protox::prost_reflect::prost_types::field_descriptor_proto::Label;
 
 use super::names::Names;
-use crate::front::need::needed_first;
+use crate::need::needed_first;
 
 /// The order, and each message's place in it.
 pub(super) struct Order {

@@ -9,9 +9,9 @@ use super::Resolver;
 use super::scope::SymbolId;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::front::ast::Name;
-use crate::front::need::needed_first;
 use crate::front::rules::semantics as rules;
 use crate::model::{Kind, Member, Primitive, Type};
+use crate::need::needed_first;
 use crate::source::Span;
 
 /// Types nest this deep at most.

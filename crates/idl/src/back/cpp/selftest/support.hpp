@@ -136,6 +136,7 @@ template <class T> void show(std::string &text, const std::vector<T> &value);
 template <class T, std::size_t N> void show(std::string &text, const std::array<T, N> &value);
 template <class K, class V> void show(std::string &text, const std::map<K, V> &value);
 template <class T> void show(std::string &text, const std::optional<T> &value);
+template <class T> void show(std::string &text, const nearcall::boxed<T> &value);
 
 template <class T> std::string shown(const T &value) {
     std::string text;
@@ -217,12 +218,24 @@ template <class K, class V> void show(std::string &text, const std::map<K, V> &v
     text += '}';
 }
 
-template <class T> void show(std::string &text, const std::optional<T> &value) {
+template <class T> void show_if_there(std::string &text, const T &value) {
     if (value) {
         show(text, *value);
     } else {
         text += "none";
     }
 }
+
+template <class T> void show(std::string &text, const std::optional<T> &value) {
+    show_if_there(text, value);
+}
+
+template <class T> void show(std::string &text, const nearcall::boxed<T> &value) {
+    show_if_there(text, value);
+}
+
+/* What a map holds, in a box or not. */
+template <class T> T &whole(T &value) { return value; }
+template <class T> T &whole(nearcall::boxed<T> &value) { return *value; }
 
 } // namespace selftest

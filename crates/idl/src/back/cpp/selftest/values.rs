@@ -28,7 +28,8 @@ impl Programs<'_, '_, '_> {
                     text.line(format!("{} {own}{{}};", self.cpp.type_name(key)));
                     self.assign(key, one, &own, text);
                     text.line(format!("{place}[{own}] = {of}{{}};"));
-                    self.assign(value, item, &format!("{place}[{own}]"), text);
+                    let held = format!("selftest::whole({place}[{own}])");
+                    self.assign(value, item, &held, text);
                     text.close("}");
                 }
             }
@@ -38,8 +39,8 @@ impl Programs<'_, '_, '_> {
                 let selected = self.scalar(&union.discriminator, discriminator);
                 text.line(format!("{place}._d = {selected};"));
                 if let Some(index) = case {
-                    let member = &union.cases[*index as usize].member;
-                    let at = index + 1;
+                    let (at, index) = (index + 1, *index as usize);
+                    let member = (&union.cases[index].member, self.cpp.c.boxed(*id)[index]);
                     text.line(format!("{place}._u.emplace<{at}>();"));
                     self.assign_member(member, value, &format!("std::get<{at}>({place}._u)"), text);
                 }
@@ -78,14 +79,20 @@ impl Programs<'_, '_, '_> {
     /// Members of a struct or an exception.
     pub fn assign_fields(&self, id: DeclarationId, value: &Value, place: &str, text: &mut Text) {
         let Value::Fields(values) = value else { return };
-        let all = members(self.cpp.c.model, id).into_iter().zip(self.cpp.member_names(id));
-        for ((member, name), value) in all.zip(values) {
+        let all = members(self.cpp.c.model, id).into_iter().zip(self.cpp.c.boxed(id));
+        for ((member, name), value) in all.zip(self.cpp.member_names(id)).zip(values) {
             self.assign_member(member, value, &format!("{place}.{name}"), text);
         }
     }
 
-    fn assign_member(&self, member: &Member, value: &Value, place: &str, text: &mut Text) {
-        match (member.is_optional, value) {
+    fn assign_member(
+        &self,
+        (member, is_boxed): (&Member, bool),
+        value: &Value,
+        place: &str,
+        text: &mut Text,
+    ) {
+        match (member.is_optional || is_boxed, value) {
             (true, Value::Absent) => {}
             (true, value) => {
                 text.line(format!("{place}.emplace();"));

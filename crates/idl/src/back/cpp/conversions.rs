@@ -1,0 +1,125 @@
+//! How each type is made from C's and the other way round.
+
+use crate::back::c::text::Text;
+use crate::back::cpp::Cpp;
+use crate::layout::members;
+use crate::model::{DeclarationId, Kind, Union, UnionDefault};
+
+impl Cpp<'_, '_> {
+    /// What a struct, an exception or a union is converted by. All types are defined before, so
+    /// that each may hold each.
+    pub fn print_conversions(&self, id: DeclarationId, text: &mut Text) {
+        match &self.c.model.declaration(id).kind {
+            Kind::Struct(_) | Kind::Exception(_) => {
+                self.open_space(id, "CONVERTS", text);
+                self.print_struct_conversions(id, text);
+                self.close_space(text);
+            }
+            Kind::Union(union) => {
+                self.open_space(id, "CONVERTS", text);
+                self.print_union_conversions(id, union, text);
+                self.close_space(text);
+            }
+            _ => {}
+        }
+    }
+
+    fn print_struct_conversions(&self, id: DeclarationId, text: &mut Text) {
+        let (all, names) = (members(self.c.model, id), self.member_names(id));
+        let pairs = || names.iter().zip(self.c.member_names(id));
+        // With its namespace: what a parameter is called may be a type's name.
+        let (own, c) = (self.path(id), self.c.names.declaration(id));
+        self.open_conversion("give", (&own, c), all.is_empty(), text);
+        for (own, c) in pairs() {
+            text.line(format!("nc_give(value.{own}, target.{c});"));
+        }
+        text.close("}");
+        self.open_conversion("take", (&own, c), all.is_empty(), text);
+        for (own, c) in pairs() {
+            text.line(format!("nc_take(value.{c}, target.{own});"));
+        }
+        text.close("}");
+        if !matches!(self.c.model.declaration(id).kind, Kind::Exception(_)) {
+            let owning = all.iter().zip(&names).filter(|(one, _)| self.c.owns(&one.declared));
+            let held: Vec<String> =
+                owning.map(|(_, own)| format!("nc_held_bytes(value.{own})")).collect();
+            self.print_held_bytes(&own, &held, text);
+        }
+    }
+
+    fn print_union_conversions(&self, id: DeclarationId, union: &Union, text: &mut Text) {
+        let (own, c) = (self.path(id), self.c.names.declaration(id));
+        let names = self.c.names.beside(union.cases.iter().map(|case| &*case.member.name));
+        self.open_conversion("give", (&own, c), false, text);
+        text.line("nc_give(value._d, target._d);");
+        self.open_switch("target", union, text);
+        for (own, index) in names.iter().zip(0u32..) {
+            self.c.print_labels(union, index, text);
+            let at = index + 1;
+            text.line(format!("    if (value._u.index() != {at}) {{"));
+            text.line(
+                "        throw ::nearcall::call_error(NEARCALL_USAGE, \
+                 \"a union's discriminator selects another case\");",
+            );
+            text.line("    }");
+            text.line(format!("    nc_give(::std::get<{at}>(value._u), target._u.{own});"));
+            text.line("    break;");
+        }
+        self.close_switch("", union, text);
+        text.close("}");
+        self.open_conversion("take", (&own, c), false, text);
+        text.line("nc_take(value._d, target._d);");
+        self.open_switch("value", union, text);
+        for (own, index) in names.iter().zip(0u32..) {
+            self.c.print_labels(union, index, text);
+            let at = index + 1;
+            let alternative = format!("::nearcall::detail::alternative<{at}>(target._u)");
+            text.line(format!("    nc_take(value._u.{own}, {alternative});"));
+            text.line("    break;");
+        }
+        self.close_switch("    target._u.emplace<0>();", union, text);
+        text.close("}");
+        let held = "::std::visit([](const auto &one) { return nc_held_bytes(one); }, value._u)";
+        self.print_held_bytes(&own, &[held.to_owned()], text);
+    }
+
+    /// How much memory a value holds, of what its members hold.
+    fn print_held_bytes(&self, name: &str, held: &[String], text: &mut Text) {
+        let value = if held.is_empty() { "" } else { "value" };
+        text.open(format!("inline ::std::size_t nc_held_bytes(const {name} &{value}) {{"));
+        if !held.is_empty() {
+            text.line("using ::nearcall::detail::nc_held_bytes;");
+        }
+        let sum = if held.is_empty() { String::from("0") } else { held.join(" +\n       ") };
+        text.lines(format!("return {sum};").lines().map(String::from));
+        text.close("}");
+    }
+
+    fn open_conversion(&self, verb: &str, (name, c): (&str, &str), empty: bool, text: &mut Text) {
+        let (value, target) = match verb {
+            "give" => (name.to_owned(), format!("::{c}")),
+            _ => (format!("::{c}"), name.to_owned()),
+        };
+        let (value_name, target_name) = if empty { ("", "") } else { ("value", "target") };
+        text.open(format!(
+            "inline void nc_{verb}(const {value} &{value_name}, {target} &{target_name}) {{"
+        ));
+        if !empty {
+            text.line(format!("using ::nearcall::detail::nc_{verb};"));
+        }
+    }
+
+    fn open_switch(&self, value: &str, union: &Union, text: &mut Text) {
+        let label = self.c.label_type(&union.discriminator);
+        text.line(format!("switch (static_cast<{label}>({value}._d)) {{"));
+    }
+
+    /// Where the discriminator selects no case, there is nothing but `none` to be done.
+    fn close_switch(&self, none: &str, union: &Union, text: &mut Text) {
+        if !matches!(union.default, UnionDefault::Case(_)) {
+            let lines = ["default:", none, "    break;"];
+            text.lines(lines.into_iter().filter(|line| !line.is_empty()).map(String::from));
+        }
+        text.line("}");
+    }
+}

@@ -1,0 +1,121 @@
+// Values that hold their own type, as they are made, copied, moved, sent and refused.
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "boxing.hpp"
+#include "check.h"
+
+namespace {
+
+namespace boxing = nearcall::idl::boxing;
+using boxing::Node;
+
+void prime(Node &node) {
+    node.name += '\'';
+    if (node.next) {
+        prime(*node.next);
+    }
+    for (auto &one : node.named) {
+        prime(*one.second);
+    }
+    for (Node &one : node.all) {
+        prime(one);
+    }
+    if (node.link._d) {
+        prime(*std::get<1>(node.link._u));
+    }
+}
+
+class Trees : public boxing::TreesServer {
+  public:
+    Node primed(const Node &node) override {
+        Node changed = node;
+        prime(changed);
+        return changed;
+    }
+    std::int32_t counted(const boxing::Twig &twig) override { return twig.only.number + 1; }
+};
+
+Node leaf(const char *name) {
+    Node node;
+    node.name = name;
+    return node;
+}
+
+// One of each way to hold another.
+Node tree() {
+    Node node = leaf("root");
+    node.next = leaf("next");
+    node.next->next.emplace(leaf("after"));
+    node.named["a"] = leaf("named");
+    node.all.push_back(leaf("one"));
+    node.link._d = true;
+    node.link._u.emplace<1>(leaf("linked"));
+    return node;
+}
+
+void copy_and_move() {
+    Node node = tree();
+    Node copy = node;
+    copy.next->name = "other";
+    copy.named.at("a")->name = "other";
+    CHECK(node.next->name == "next" && node.named.at("a")->name == "named");
+    copy.next = node.next;
+    CHECK(copy.next->name == "next" && &*copy.next != &*node.next);
+    Node taken = std::move(*copy.next);
+    CHECK(taken.name == "next" && taken.next->name == "after" && !taken.next->next);
+    nearcall::boxed<Node> one = leaf("one");
+    nearcall::boxed<Node> another = std::move(one);
+    CHECK(!one.has_value() && another->name == "one");
+    another.reset();
+    CHECK(!another);
+}
+
+void call(const boxing::Trees &trees) {
+    Node came = trees.primed(tree());
+    CHECK(came.name == "root'" && came.next->name == "next'");
+    CHECK(came.next->next->name == "after'" && !came.next->next->next);
+    CHECK(came.named.size() == 1 && came.named.at("a")->name == "named'");
+    CHECK(came.all.size() == 1 && came.all[0].name == "one'");
+    CHECK(came.link._d && std::get<1>(came.link._u)->name == "linked'");
+    boxing::Twig twig;
+    twig.only.number = 6;
+    CHECK(trees.counted(twig) == 7);
+}
+
+template <class F> void expect_refusal(F function, const std::string &why) {
+    try {
+        function();
+        CHECK(false);
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_USAGE && error.what() == why);
+    }
+}
+
+// A member that has to be there, and a value of a map, are not sent without a value.
+void refuse(const boxing::Trees &trees) {
+    Node node = leaf("root");
+    node.named["nobody"];
+    expect_refusal([&] { trees.primed(node); }, "a map holds a box without a value");
+    node.named.clear();
+    node.link._d = true;
+    node.link._u.emplace<1>();
+    expect_refusal([&] { trees.primed(node); }, "node is 0, allowed is a pointer that is not null");
+}
+
+} // namespace
+
+int main() {
+    nearcall::domain domain;
+    Trees server;
+    boxing::TreesClerk clerk(domain, "trees", server);
+    nearcall::orderly_end end(domain);
+    boxing::Trees trees(domain, "trees");
+    copy_and_move();
+    call(trees);
+    refuse(trees);
+    call(trees);
+    std::printf("%u checks\n", checks);
+}
