@@ -5,21 +5,38 @@ use std::path::Path;
 use nearcall_idl::back::LANGUAGES;
 use nearcall_idl::back::cpp::compile_cpp;
 use nearcall_idl::diagnostic::render;
+use nearcall_idl::evolution::compare;
 use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
 use nearcall_idl::front::preprocessor::files::InMemory;
-use nearcall_idl::model::{Declaration, DeclarationId, Kind, Model, Primitive, Type};
+use nearcall_idl::model::{Declaration, DeclarationId, Kind, Model};
 use nearcall_idl::source::SourceMap;
 
 /// What procedures need to raise what they do.
 const STATUS: [&str; 2] = ["grpc::RpcCode", "grpc::RpcStatus"];
+
+/// What whoever writes the same interface in OMG IDL declares.
+const STATUS_IN_OMG_IDL: &str = "\
+module grpc {
+    enum RpcCode {
+        @value(1) CANCELLED, @value(2) UNKNOWN, @value(3) INVALID_ARGUMENT,
+        @value(4) DEADLINE_EXCEEDED, @value(5) NOT_FOUND, @value(6) ALREADY_EXISTS,
+        @value(7) PERMISSION_DENIED, @value(8) RESOURCE_EXHAUSTED, @value(9) FAILED_PRECONDITION,
+        @value(10) ABORTED, @value(11) OUT_OF_RANGE, @value(12) UNIMPLEMENTED,
+        @value(13) INTERNAL, @value(14) UNAVAILABLE, @value(15) DATA_LOSS,
+        @value(16) UNAUTHENTICATED
+    };
+    exception RpcStatus { RpcCode code; string message; sequence<octet> details; };
+};
+";
 
 /// The model of the first file, and what is said of it; the others are what it imports. Files are
 /// of proto3 unless they say otherwise.
 fn compiled(files: &[(&str, &str)]) -> (Option<Model>, String) {
     let mut memory = InMemory::default();
     for (path, text) in files {
-        let syntax = if text.starts_with("syntax") { "" } else { "syntax = \"proto3\";\n" };
+        let is_said = text.starts_with("syntax") || !path.ends_with(".proto");
+        let syntax = if is_said { "" } else { "syntax = \"proto3\";\n" };
         memory.insert(path, format!("{syntax}{text}").as_str());
     }
     let mut sources = SourceMap::default();
@@ -195,41 +212,15 @@ fn files_without_procedures_have_no_status() {
     assert_eq!(names(&model), ["A", "S"]);
 }
 
-/// Whoever reads codes in a log, or passes them on to gRPC, has the numbers.
+/// Codes have gRPC's numbers, for whoever reads them in a log or passes them on.
 #[test]
 fn a_status_has_a_code_of_grpc_and_words_and_details() {
-    let model = model(&[("a.proto", "message A {}\nservice S { rpc Get(A) returns (A); }")]);
-    let Kind::Enum(codes) = &find(&model, "grpc::RpcCode").kind else { panic!("no enum") };
-    let codes: Vec<(&str, i64)> =
-        codes.enumerators.iter().map(|one| (one.name.as_str(), one.value)).collect();
-    let names = [
-        "CANCELLED",
-        "UNKNOWN",
-        "INVALID_ARGUMENT",
-        "DEADLINE_EXCEEDED",
-        "NOT_FOUND",
-        "ALREADY_EXISTS",
-        "PERMISSION_DENIED",
-        "RESOURCE_EXHAUSTED",
-        "FAILED_PRECONDITION",
-        "ABORTED",
-        "OUT_OF_RANGE",
-        "UNIMPLEMENTED",
-        "INTERNAL",
-        "UNAVAILABLE",
-        "DATA_LOSS",
-        "UNAUTHENTICATED",
-    ];
-    assert_eq!(codes, names.into_iter().zip(1..).collect::<Vec<_>>());
-    let Kind::Exception(members) = &find(&model, "grpc::RpcStatus").kind else { panic!("none") };
-    let members: Vec<(&str, &Type)> =
-        members.iter().map(|one| (one.name.as_str(), &one.declared)).collect();
-    let octets = Box::new(Type::Primitive(Primitive::Octet));
-    let text = Type::String { bound: None };
-    let details = Type::Sequence { element: octets, bound: None };
-    assert_eq!(members[1..], [("message", &text), ("details", &details)]);
-    let ("code", Type::Named(code)) = members[0] else { panic!("{members:?}") };
-    assert_eq!(model.declaration(*code).name.to_string(), "grpc::RpcCode");
+    let proto = "message A {}\nservice S { rpc Get(A) returns (A); }";
+    let proto = model(&[("a.proto", proto)]);
+    let omg = "struct A {}; interface S { A Get(in A request) raises (::grpc::RpcStatus); };";
+    let omg = model(&[("a.idl", &format!("{STATUS_IN_OMG_IDL}{omg}"))]);
+    let found = compare(&omg, &proto);
+    assert!(found.is_empty(), "{found:?}");
 }
 
 /// Google's own are imported by many a file, and nearly every program has a status of its own.
