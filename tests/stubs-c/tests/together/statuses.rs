@@ -7,7 +7,10 @@ use nearcall::{CallError, Clerk, Domain, Error, Intake, Items, Taker};
 use stubs_c_tests::failed::grpc::{RpcCode, RpcStatus};
 use stubs_c_tests::failed::statuses::*;
 
-use crate::support::{RustServer, Server, Workshop, import, lacking, run_client, serve_here, ways};
+use crate::support::{
+    RustServer, Server, Workshop, compilers, cpp_of, import, lacking, run_client, serve_here,
+    tests_directory, ways,
+};
 
 /// What `cargo xtask matrix` has between all languages, with values of any size.
 const FILE: &str = "../matrix/idl/statuses.proto";
@@ -146,4 +149,19 @@ fn whoever_has_called_reads_the_status_of_a_procedure() {
         }
     }
     println!("{count} servers and clients");
+}
+
+/// As of any type that two files have: in C and C++ it is the same one.
+#[test]
+fn two_files_of_one_program_have_one_status() {
+    let workshop = Workshop::of("cpp", FILE);
+    workshop.print(&tests_directory().join("idl/rust/streams.proto"));
+    let source = workshop.path().join("both.cpp");
+    let text = "#include \"statuses.hpp\"\n#include \"streams.hpp\"\n\
+                using namespace nearcall::idl::grpc;\n\
+                RpcStatus status(RpcCode::ABORTED, {}, {});\n";
+    std::fs::write(&source, text).expect("it can be written");
+    for compiler in compilers() {
+        workshop.compile(cpp_of(compiler), &source);
+    }
 }
