@@ -12,6 +12,7 @@ fn main() {
         "throwing.idl",
         "posting.idl",
         "lending.idl",
+        "../matrix/idl/statuses.proto",
     ] {
         nearcall_idl::build(file);
     }

@@ -2,20 +2,41 @@
 
 use std::path::Path;
 
+use nearcall_idl::back::LANGUAGES;
 use nearcall_idl::back::cpp::compile_cpp;
 use nearcall_idl::diagnostic::render;
+use nearcall_idl::evolution::compare;
 use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
 use nearcall_idl::front::preprocessor::files::InMemory;
-use nearcall_idl::model::{Declaration, Kind, Model};
+use nearcall_idl::model::{Declaration, DeclarationId, Kind, Model};
 use nearcall_idl::source::SourceMap;
+
+/// What procedures need to raise what they do.
+const STATUS: [&str; 2] = ["grpc::RpcCode", "grpc::RpcStatus"];
+
+/// What whoever writes the same interface in OMG IDL declares.
+const STATUS_IN_OMG_IDL: &str = "\
+module grpc {
+    enum RpcCode {
+        @value(1) CANCELLED, @value(2) UNKNOWN, @value(3) INVALID_ARGUMENT,
+        @value(4) DEADLINE_EXCEEDED, @value(5) NOT_FOUND, @value(6) ALREADY_EXISTS,
+        @value(7) PERMISSION_DENIED, @value(8) RESOURCE_EXHAUSTED, @value(9) FAILED_PRECONDITION,
+        @value(10) ABORTED, @value(11) OUT_OF_RANGE, @value(12) UNIMPLEMENTED,
+        @value(13) INTERNAL, @value(14) UNAVAILABLE, @value(15) DATA_LOSS,
+        @value(16) UNAUTHENTICATED
+    };
+    exception RpcStatus { RpcCode code; string message; sequence<octet> details; };
+};
+";
 
 /// The model of the first file, and what is said of it; the others are what it imports. Files are
 /// of proto3 unless they say otherwise.
 fn compiled(files: &[(&str, &str)]) -> (Option<Model>, String) {
     let mut memory = InMemory::default();
     for (path, text) in files {
-        let syntax = if text.starts_with("syntax") { "" } else { "syntax = \"proto3\";\n" };
+        let is_said = text.starts_with("syntax") || !path.ends_with(".proto");
+        let syntax = if is_said { "" } else { "syntax = \"proto3\";\n" };
         memory.insert(path, format!("{syntax}{text}").as_str());
     }
     let mut sources = SourceMap::default();
@@ -32,6 +53,10 @@ fn model(files: &[(&str, &str)]) -> Model {
 
 fn names(model: &Model) -> Vec<String> {
     model.declarations.iter().map(|one| one.name.to_string()).collect()
+}
+
+fn own(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 fn find<'m>(model: &'m Model, name: &str) -> &'m Declaration {
@@ -59,7 +84,8 @@ fn of_an_import_only_what_is_used_is_there() {
     let model = model(&[("a.proto", service), ("b.proto", import)]);
     let mut names = names(&model);
     names.sort();
-    assert_eq!(names, ["Answer", "Ask", "Deep", "In", "Kind", "Outer::Inner", "S", "Unused"]);
+    let own = ["Answer", "Ask", "Deep", "In", "Kind", "Outer::Inner", "S", "Unused"];
+    assert_eq!(names, [&own[..], &STATUS].concat());
 }
 
 /// As the options of etcd's services do, which have a `google.protobuf.Value`.
@@ -69,10 +95,8 @@ fn what_an_unused_message_holds_is_no_matter() {
     let import = "import \"google/protobuf/type.proto\";\n\
                   message Option { google.protobuf.Type type = 1; }";
     let (model, said) = compiled(&[("a.proto", service), ("b.proto", import)]);
-    assert_eq!(
-        (model.map(|one| names(&one)), said.as_str()),
-        (Some(vec!["A".into(), "S".into()]), "")
-    );
+    let names = model.map(|one| names(&one)).unwrap_or_default();
+    assert_eq!((names, said.as_str()), (own(&["A", "grpc::RpcCode", "grpc::RpcStatus", "S"]), ""));
 }
 
 /// As most files do that declare options: gogoproto's and protoc-gen-validate's among them.
@@ -130,7 +154,8 @@ fn messages_of_maps_and_lists_come_before_those_that_hold_them() {
                    message Leaf { Twig twig = 1; }\nmessage Twig { repeated Node nodes = 1; }\n\
                    service S { rpc Get(A) returns (A); }";
     let model = model(&[("a.proto", service)]);
-    assert_eq!(names(&model), ["C", "B", "A", "Twig", "Leaf", "Node", "S"]);
+    let messages = ["C", "B", "A", "Twig", "Leaf", "Node"];
+    assert_eq!(names(&model), [&messages[..], &STATUS, &["S"]].concat());
     compile_cpp(&model, "a").unwrap_or_else(|refused| panic!("{refused:?}"));
 }
 
@@ -156,4 +181,66 @@ fn options_are_noted_in_the_file_that_declares_them() {
     assert_eq!(said, "");
     let (_, said) = compiled(&[("b.proto", options)]);
     assert!(said.contains("N0408"), "{said}");
+}
+
+/// Names of the exceptions of each operation of an interface.
+fn raised(model: &Model, name: &str) -> Vec<Vec<String>> {
+    let Kind::Interface(shape) = &find(model, name).kind else { panic!("{name} is no interface") };
+    let named = |id: &DeclarationId| model.declaration(*id).name.to_string();
+    shape.operations.iter().map(|one| one.raises.iter().map(named).collect()).collect()
+}
+
+#[test]
+fn every_procedure_raises_the_same_status() {
+    let service = "import \"b.proto\";\nmessage A {}\n\
+                   service S { rpc Get(A) returns (A); rpc Watch(A) returns (stream A); }\n\
+                   service T { rpc Talk(stream A) returns (stream A); }";
+    let import = "package b;\nmessage B {}\nservice S { rpc Get(B) returns (B); }";
+    let model = model(&[("a.proto", service), ("b.proto", import)]);
+    // What carries a stream raises it, too, but for the items that a client sends in an exchange.
+    let (status, nothing) = (own(&["grpc::RpcStatus"]), Vec::<String>::new());
+    assert_eq!(raised(&model, "S"), [&status, &status, &status].map(Clone::clone));
+    assert_eq!(raised(&model, "b::S"), [&status].map(Clone::clone));
+    let talk = raised(&model, "T");
+    assert_eq!(talk, [&status, &status, &nothing, &nothing].map(Clone::clone));
+    assert_eq!(names(&model).iter().filter(|name| name.starts_with("grpc::")).count(), 2);
+}
+
+#[test]
+fn files_without_procedures_have_no_status() {
+    let model = model(&[("a.proto", "message A {}\nservice S {}")]);
+    assert_eq!(names(&model), ["A", "S"]);
+}
+
+/// Codes have gRPC's numbers, for whoever reads them in a log or passes them on.
+#[test]
+fn a_status_has_a_code_of_grpc_and_words_and_details() {
+    let proto = "message A {}\nservice S { rpc Get(A) returns (A); }";
+    let proto = model(&[("a.proto", proto)]);
+    let omg = "struct A {}; interface S { A Get(in A request) raises (::grpc::RpcStatus); };";
+    let omg = model(&[("a.idl", &format!("{STATUS_IN_OMG_IDL}{omg}"))]);
+    let found = compare(&omg, &proto);
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// Google's own are imported by many a file, and nearly every program has a status of its own.
+#[test]
+fn a_status_leaves_everybody_their_names() {
+    let service = "package acme;\nimport \"google/rpc/status.proto\";\n\
+                   enum Code { OK = 0; NOT_FOUND = 5; }\nmessage RpcStatus {}\n\
+                   message Status { Code code = 1; google.rpc.Status of = 2; RpcStatus rpc = 3; }\n\
+                   service S { rpc Get(Status) returns (Status); }";
+    let import = "package google.rpc;\nmessage Status { int32 code = 1; string message = 2; }";
+    let health = "package grpc.health.v1;\nmessage Status {}\nenum RpcCode { NOT_FOUND = 0; }\n\
+                  service Health { rpc Check(Status) returns (Status); }";
+    let acme = model(&[("a.proto", service), ("google/rpc/status.proto", import)]);
+    let grpc = model(&[("health.proto", health)]);
+    for (model, stem) in [(&acme, "a"), (&grpc, "health")] {
+        for language in LANGUAGES {
+            let files = (language.compile)(model, stem);
+            assert!(files.is_ok(), "{}: {files:?}", language.name);
+        }
+    }
+    assert_eq!(raised(&acme, "acme::S"), [own(&["grpc::RpcStatus"])]);
+    assert_eq!(raised(&grpc, "grpc::health::v1::Health"), [own(&["grpc::RpcStatus"])]);
 }

@@ -46,6 +46,11 @@ pub mod lent {
     include!(concat!(env!("OUT_DIR"), "/lending.rs"));
 }
 
+/// What procedures of a .proto file fail with.
+pub mod failed {
+    include!(concat!(env!("OUT_DIR"), "/statuses.rs"));
+}
+
 /// The first version of an interface.
 pub mod old {
     include!(concat!(env!("OUT_DIR"), "/old.rs"));

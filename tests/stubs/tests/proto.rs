@@ -6,10 +6,11 @@ mod support;
 
 use std::sync::Mutex;
 
-use nearcall::CallError;
+use nearcall::{CallError, Error, Ran};
 use stubs_tests::library::acme::library::v1::*;
 use stubs_tests::library::acme::people::Person;
 use stubs_tests::library::google::protobuf::{Duration, FieldMask, Timestamp};
+use stubs_tests::library::grpc::{RpcCode, RpcStatus};
 use support::{KINDS, bind};
 
 /// Books, kept by both services.
@@ -19,35 +20,43 @@ struct Shelves {
 }
 
 impl CatalogueServer for Shelves {
-    fn find(&self, request: &FindRequest) -> FindResponse {
+    fn find(&self, request: &FindRequest) -> Result<FindResponse, CatalogueFindException> {
         let all = request.fields.as_ref().is_some_and(|mask| mask.paths == ["*"]);
         let mut books = self.books.lock().unwrap().clone();
         books.retain(|book| all || book.isbn.contains(&request.text));
-        FindResponse { books }
+        Ok(FindResponse { books })
     }
 
-    fn describe(&self, request: &Subject) -> Subject {
+    fn describe(&self, request: &Subject) -> Result<Subject, CatalogueDescribeException> {
         let Some(broader) = &request.broader else {
-            return request.clone();
+            return Ok(request.clone());
         };
-        Subject { narrower: vec![request.clone()], ..(**broader).clone() }
+        Ok(Subject { narrower: vec![request.clone()], ..(**broader).clone() })
     }
 
-    fn count(&self) -> u64 {
-        self.books.lock().unwrap().len() as u64
+    fn count(&self) -> Result<u64, CatalogueCountException> {
+        Ok(self.books.lock().unwrap().len() as u64)
     }
 }
 
 impl DeskServer for Shelves {
-    fn lend(&self, request: &Book) -> Timestamp {
+    fn lend(&self, request: &Book) -> Result<Timestamp, DeskLendException> {
         let lent_for = request.lent_for.as_ref().map_or(0, |duration| duration.seconds);
         self.books.lock().unwrap().push(request.clone());
-        Timestamp { seconds: lent_for, nanos: 1 }
+        Ok(Timestamp { seconds: lent_for, nanos: 1 })
     }
 
-    fn r#return(&self, request: &Book) {
-        self.books.lock().unwrap().retain(|book| book.isbn != request.isbn);
+    fn r#return(&self, request: &Book) -> Result<(), DeskReturnException> {
+        let mut books = self.books.lock().unwrap();
+        let lent = books.iter().position(|book| book.isbn == request.isbn);
+        books.remove(lent.ok_or_else(|| not_lent(&request.isbn))?);
+        Ok(())
     }
+}
+
+fn not_lent(isbn: &str) -> RpcStatus {
+    let message = format!("{isbn} is not lent");
+    RpcStatus { code: RpcCode::NotFound, message, details: isbn.into() }
 }
 
 fn with_catalogue(shelves: impl Fn() -> Shelves, run: impl Fn(&CatalogueClient)) {
@@ -169,11 +178,48 @@ fn what_is_empty_is_neither_passed_nor_returned() {
 }
 
 #[test]
+fn a_procedure_fails_with_a_status() {
+    with_desk(|desk| {
+        let Err(Error::Exception(raised)) = desk.r#return(&full_book()) else {
+            panic!("it was lent");
+        };
+        let DeskReturnException::RpcStatus(status) = &raised;
+        assert_eq!(*status, not_lent("9780140449495"));
+        let shown = "RpcStatus { code: NotFound, message: \"9780140449495 is not lent\", \
+                     details: 13 elements }";
+        assert_eq!(raised.to_string(), shown);
+    });
+}
+
+/// A status is of any length, as a response is: none is lost for what it says.
+#[test]
+fn a_status_may_be_longer_than_its_a_stack() {
+    let isbn = "9".repeat(100_000);
+    with_desk(|desk| {
+        let returned = desk.r#return(&Book { isbn: isbn.clone(), ..empty_book() });
+        let Err(Error::Exception(DeskReturnException::RpcStatus(status))) = returned else {
+            panic!("it was lent");
+        };
+        assert_eq!(status, not_lent(&isbn));
+    });
+}
+
+#[test]
+fn a_call_that_fails_otherwise_has_no_status() {
+    with_desk(|desk| {
+        let late = desk.with_deadline(std::time::Duration::ZERO).lend(&empty_book());
+        let Err(Error::Call(error)) = late else { panic!("there was time: {late:?}") };
+        assert!(matches!(error, CallError::NotExecuted { .. }), "{error}");
+        assert_eq!(error.ran(), Ran::No);
+    });
+}
+
+#[test]
 fn a_number_that_selects_another_case_is_refused_before_it_is_sent() {
     with_desk(|desk| {
         let book = Book { price: book::Price::Other(10), ..empty_book() };
         let refused = desk.lend(&book);
-        assert!(matches!(refused, Err(CallError::Usage(_))), "{refused:?}");
+        assert!(matches!(refused, Err(Error::Call(CallError::Usage(_)))), "{refused:?}");
     });
 }
 

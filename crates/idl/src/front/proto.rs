@@ -8,6 +8,7 @@
 //! names      which message or enum a name means
 //! order      which message is declared before which
 //! lower      from descriptors to the syntax tree: services       fields    messages and enums
+//! status     what procedures raise
 //! ```
 //!
 //! What maps to what is in `docs/design/0012-proto.md`.
@@ -19,6 +20,7 @@ mod names;
 mod order;
 mod places;
 mod refused;
+mod status;
 
 use std::collections::HashSet;
 use std::path::Path;

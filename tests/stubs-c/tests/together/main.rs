@@ -26,6 +26,7 @@ mod prealloc;
 mod reading;
 mod rebinds;
 mod sizes;
+mod statuses;
 mod talking;
 mod throwing;
 mod versions;

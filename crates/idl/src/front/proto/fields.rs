@@ -226,7 +226,7 @@ fn union_name(oneof: &str, taken: &mut HashSet<String>) -> String {
     name
 }
 
-fn member(
+pub(super) fn member(
     annotations: Vec<Annotation>,
     doc: Option<Rc<str>>,
     declared: TypeUse,
@@ -237,7 +237,7 @@ fn member(
 }
 
 /// A number as if it stood in the text.
-fn integer(value: i32, span: Span) -> Expression {
+pub(super) fn integer(value: i32, span: Span) -> Expression {
     let magnitude = ExpressionKind::Integer(u64::from(value.unsigned_abs()));
     let kind = match value < 0 {
         true => {

@@ -31,6 +31,8 @@ pub(super) struct Lowering<'a> {
     pub names: Names<'a>,
     pub order: Order,
     pub findings: Vec<Diagnostic>,
+    /// What every procedure raises, once it is declared.
+    pub raised: Option<ScopedName>,
     items: Vec<Item>,
 }
 
@@ -45,8 +47,10 @@ pub(super) fn lower(loaded: &[Loaded], map: &SourceMap) -> (Vec<Item>, Vec<Diagn
         return (Vec::new(), findings);
     }
     let order = Order::new(&names);
-    let mut lowering = Lowering { sources, names, order, findings, items: Vec::new() };
+    let mut lowering =
+        Lowering { sources, names, order, findings, raised: None, items: Vec::new() };
     lowering.messages_and_enums();
+    lowering.status();
     lowering.services();
     lowering.note_extensions();
     (lowering.items, lowering.findings)
@@ -174,7 +178,7 @@ impl Lowering<'_> {
             .into_iter()
             .chain(feed(method.server_streaming(), output))
             .collect();
-        let raises = Vec::new();
+        let raises = self.raised.iter().cloned().collect();
         let operation = Operation { name, oneway: None, returns, parameters, raises };
         Definition { annotations, ..definition(DefinitionKind::Operation(operation), doc) }
     }

@@ -25,5 +25,6 @@ rules! {
     SYNTAX = "E0405", "ours", "a .proto file says that it is of proto3";
     STREAM = "E0406", "ours", "the messages of a stream have fields";
     DESCRIPTION = "E0407", "ours", "types that describe .proto files are not passed";
+    STATUS = "E0409", "ours", "no file declares names of the status that procedures raise";
     EXTENSION = "N0408", "ours", "what extensions add to options changes nothing here";
 }
