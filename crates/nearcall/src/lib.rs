@@ -52,7 +52,7 @@ pub use error::{
     BindError, CallError, Error, ExportError, NameError, NotExecuted, OverBound, Ran, UsageError,
 };
 pub use nearcall_abi::{
-    AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor,
+    AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor, ProcedureName,
 };
 pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};

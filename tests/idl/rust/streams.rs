@@ -111,7 +111,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                31,
+                ::nearcall::raw::Batches { procedure: 3, count: 31 },
                 |client, feed, number, items| TransfersPosting { client }.put_put(
                     feed, number, items,
                 ),
@@ -137,7 +137,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                31,
+                ::nearcall::raw::Batches { procedure: 6, count: 31 },
                 |client, feed, number, items| TransfersPosting { client }.put_fill(
                     feed, number, items,
                 ),
@@ -440,7 +440,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                31,
+                ::nearcall::raw::Batches { procedure: 3, count: 31 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     TransfersAwaiting { client }.put_put(feed, number, &items).await
                 }),
@@ -537,7 +537,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                31,
+                ::nearcall::raw::Batches { procedure: 6, count: 31 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     TransfersAwaiting { client }.put_fill(feed, number, &items).await
                 }),
