@@ -167,6 +167,9 @@ const LOCALS: &[&str] = &[
     "writers",
 ];
 
+/// Between what imports or exports an interface with options and the interface's name.
+const WITH: &str = "with_";
+
 /// Names that are taken.
 #[derive(Default)]
 pub struct NameSet(BTreeSet<String>);
@@ -175,6 +178,19 @@ impl NameSet {
     /// The name, or what it is called here.
     pub fn take(&mut self, name: &str) -> String {
         self.take_beside(name, &NameSet::default())
+    }
+
+    /// The same of an interface beside others: `nearcall_import_with_x` is what imports `x` with
+    /// options, and would import `with_x`.
+    fn take_interface(&mut self, name: &str, interfaces: &mut BTreeSet<String>) -> String {
+        let mut own = self.take(name);
+        while interfaces.contains(&format!("{WITH}{own}"))
+            || own.strip_prefix(WITH).is_some_and(|rest| interfaces.contains(rest))
+        {
+            own = self.take(&format!("{own}_"));
+        }
+        interfaces.insert(own.clone());
+        own
     }
 
     /// The same where others are taken, too.
@@ -205,7 +221,14 @@ impl Names {
     /// Names for a model.
     pub fn new(model: &Model) -> Names {
         let mut taken = NameSet(LOCALS.iter().map(|name| (*name).to_owned()).collect());
-        let names = model.declarations.iter().map(|one| taken.take(&one.name.0.join("_")));
+        let mut interfaces = BTreeSet::new();
+        let names = model.declarations.iter().map(|one| {
+            let name = one.name.0.join("_");
+            match one.kind {
+                Kind::Interface(_) => taken.take_interface(&name, &mut interfaces),
+                _ => taken.take(&name),
+            }
+        });
         let declarations: Vec<String> = names.collect();
         let (mut enumerators, mut functions) = (BTreeMap::new(), BTreeMap::new());
         for (declaration, id) in model.declarations.iter().zip((0u32..).map(DeclarationId)) {
