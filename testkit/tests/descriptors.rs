@@ -169,7 +169,11 @@ fn one_of_another_kind_is_refused_before_the_post() {
 fn a_result_of_another_kind_is_refused_by_the_server() {
     check(|_, client| {
         let refused = client.wrong().unwrap_err();
-        assert!(matches!(refused, CallError::ResultsRefused { procedure: "wrong" }), "{refused}");
+        assert!(
+            matches!(refused, CallError::ResultsRefused { procedure }
+                if procedure.operation() == "wrong"),
+            "{refused}"
+        );
         assert_eq!(client.add(1, 2).unwrap(), 3);
     });
 }

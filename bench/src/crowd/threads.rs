@@ -182,16 +182,46 @@ impl Crowd {
     }
 }
 
-/// Stops a process, and waits until it stands.
+/// Stops a process, and waits until it stands. `testkit` has the same for tests; it is not built
+/// for this program, as it brings forty crates.
 fn stop(process: Pid) -> Result<(), Failure> {
     kill_process(process, Signal::STOP)?;
-    let file = format!("/proc/{}/stat", process.as_raw_nonzero());
-    loop {
-        let text = fs::read_to_string(&file)?;
-        // Behind the name, which is in brackets.
-        if text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T')) {
-            return Ok(());
-        }
+    let tasks = format!("/proc/{}/task", process.as_raw_nonzero());
+    while !stand(Path::new(&tasks))? {
         std::thread::yield_now();
+    }
+    Ok(())
+}
+
+/// Have all threads of a process stopped? One that has ended meanwhile does not matter.
+fn stand(tasks: &Path) -> Result<bool, Failure> {
+    for task in fs::read_dir(tasks)? {
+        let text = fs::read_to_string(task?.path().join("stat")).unwrap_or_default();
+        // Behind the name, which is in brackets.
+        let state = text.rsplit_once(") ").map(|(_, rest)| rest);
+        if state.is_some_and(|state| !state.starts_with('T')) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_stands_when_its_last_thread_does() {
+        let tasks = tempfile::tempdir().unwrap();
+        let state = |task: &str, state: char| {
+            let task = tasks.path().join(task);
+            fs::create_dir_all(&task).unwrap();
+            fs::write(task.join("stat"), format!("7 (a) b) {state} 1 7")).unwrap();
+        };
+        state("7", 'T');
+        state("8", 'R');
+        assert!(!stand(tasks.path()).unwrap());
+        state("8", 'T');
+        assert!(stand(tasks.path()).unwrap());
     }
 }

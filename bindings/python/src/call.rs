@@ -410,10 +410,7 @@ pub fn results<'py>(
         return Err(errors::of_call(py, &reply.unknown_exception()));
     };
     match values(py, plan, message, (&reply, came)) {
-        Ok(values) => {
-            let class = plan.table[*row].class.bind(py);
-            Err(PyErr::from_value(class.call1(PyTuple::new(py, values)?)?))
-        }
+        Ok(values) => Err(PyErr::from_value(plan.table[*row].made(py, &values)?)),
         Err(unread) => Err(unread_error(py, &reply, unread)),
     }
 }

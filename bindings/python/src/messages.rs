@@ -314,8 +314,7 @@ impl<'py> Taker<'_, 'py> {
                 let pairs = members.iter().zip(places);
                 let values = pairs.map(|(member, place)| self.get(&member.declared, place));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
-                let values = pyo3::types::PyTuple::new(self.py, values)?;
-                Ok(table[*row].class.bind(self.py).call1(values)?)
+                Ok(table[*row].made(self.py, &values)?)
             }
         }
     }

@@ -346,7 +346,7 @@ impl<'p, 'py> Reader<'p, 'py> {
                 })?;
                 // What was left is of members that a newer version has.
                 self.rest = behind;
-                Ok(class.call1(PyTuple::new(self.py, values)?)?)
+                Ok(table[row].made(self.py, &values)?)
             }
             Kind::Struct { members, is_appendable: false } => {
                 if members.is_empty() {
@@ -359,7 +359,7 @@ impl<'p, 'py> Reader<'p, 'py> {
                     let values = members.iter().map(|member| reader.value(&member.declared));
                     values.collect::<Result<Vec<_>, _>>()
                 })?;
-                Ok(class.call1(PyTuple::new(self.py, values)?)?)
+                Ok(table[row].made(self.py, &values)?)
             }
             Kind::Union { discriminator, cases, labels, rest } => {
                 let word = word_of(discriminator, table);

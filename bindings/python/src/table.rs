@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use nearcall::InterfaceDescriptor;
 use nearcall::raw::DescriptorKind;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString, PyTuple};
 
 use crate::words::{Number, Word};
 use crate::write::word_of;
@@ -96,6 +96,29 @@ pub struct Range {
 pub struct Declared {
     pub class: Py<PyAny>,
     pub kind: Kind,
+    /// The class takes some of its members by name only.
+    pub is_by_name: bool,
+}
+
+impl Declared {
+    /// An object of the class of a struct or an exception; its members' values in order.
+    pub fn made<'py>(
+        &self,
+        py: Python<'py>,
+        values: &[Bound<'py, PyAny>],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let class = self.class.bind(py);
+        match &self.kind {
+            Kind::Struct { members, .. } if self.is_by_name => {
+                let named = PyDict::new(py);
+                for (member, value) in members.iter().zip(values) {
+                    named.set_item(&member.name, value)?;
+                }
+                class.call((), Some(&named))
+            }
+            _ => class.call1(PyTuple::new(py, values)?),
+        }
+    }
 }
 
 /// What a row declares.

@@ -186,7 +186,17 @@ fn declared(row: &Bound<'_, PyTuple>) -> PyResult<Declared> {
         }
         other => return Err(refused("kind", other)),
     };
-    Ok(Declared { class, kind })
+    let is_by_name = match &kind {
+        Kind::Struct { members, .. } => takes_by_name(class.bind(row.py()), members.len()),
+        _ => false,
+    };
+    Ok(Declared { class, kind, is_by_name })
+}
+
+/// Does a dataclass of so many members take some by name only?
+fn takes_by_name(class: &Bound<'_, PyAny>, count: usize) -> bool {
+    let in_order = class.getattr("__match_args__").and_then(|names| names.len());
+    in_order.is_ok_and(|in_order| in_order < count)
 }
 
 fn union(row: &Bound<'_, PyTuple>) -> PyResult<Kind> {

@@ -110,7 +110,7 @@ def test_a_side_that_is_given_up_leaves_the_other(client: typing.Any) -> None:
     becomes(before + 1, client.given_up)
     sink, feed = client.echo()
     feed.close()
-    with pytest.raises(nearcall.NotExecuted, match="_put_echo") as said:
+    with pytest.raises(nearcall.NotExecuted, match="the feed to echo") as said:
         for _ in range(100_000):
             sink.put("word")
     assert said.value.ran is nearcall.Ran.NO
@@ -414,7 +414,9 @@ def test_what_is_not_due_is_refused(
         return binding.call(names.index(name), *arguments)
 
     def refused(name: str, *arguments: object) -> None:
-        with pytest.raises(nearcall.NotExecuted, match=name) as raised:
+        way = "of" if name.startswith("_next_") else "to"
+        told = f"the feed {way} {name.rpartition('_')[2]} was"
+        with pytest.raises(nearcall.NotExecuted, match=told) as raised:
             call(name, *arguments)
         assert raised.value.ran is nearcall.Ran.NO
 

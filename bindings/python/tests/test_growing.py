@@ -53,7 +53,8 @@ def early_item(early: types.ModuleType) -> typing.Any:
 
 def late_item(late: types.ModuleType) -> typing.Any:
     part = late.Part(1, 2)
-    return late.Item("bag", [part], "a note", "fancy", late.Colour.RED, 9, -1.0, ["x"], part)
+    said = {"note": "a note", "kind": "fancy", "ratio": -1.0}
+    return late.Item("bag", [part], late.Colour.RED, 9, ["x"], part, **said)
 
 
 def test_an_old_client_at_a_new_server(versions: Versions) -> None:
@@ -61,7 +62,7 @@ def test_an_old_client_at_a_new_server(versions: Versions) -> None:
     with nearcall.export("grown", keeper(late, late_item(late))):
         client = early.ShelfClient.import_("grown")
         parts, base = [late.Part(5, 7), late.Part(6, 7)], late.Part(0, 7)
-        seen = late.Item("hat", parts, None, "plain", late.Colour.GREEN, 3, 2.5, [], base)
+        seen = late.Item("hat", parts, late.Colour.GREEN, 3, [], base)
         assert client.keep([early_item(early)]) == str(seen)
         assert str(client.last()) == str(early.Item("bag", [early.Part(1)]))
 
@@ -73,7 +74,7 @@ def test_a_new_client_at_an_old_server(versions: Versions) -> None:
         seen = str(early.Item("bag", [early.Part(1)]))
         assert client.keep([late_item(late), late_item(late)]) == f"{seen};{seen}"
         parts, base = [late.Part(5, 7), late.Part(6, 7)], late.Part(0, 7)
-        want = late.Item("hat", parts, None, "plain", late.Colour.GREEN, 3, 2.5, [], base)
+        want = late.Item("hat", parts, late.Colour.GREEN, 3, [], base)
         assert str(client.last()) == str(want)
 
 

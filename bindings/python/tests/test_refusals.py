@@ -147,7 +147,7 @@ def test_several_results_are_a_tuple(shapes: Shapes, monkeypatch: pytest.MonkeyP
     shown: list[str] = []
     monkeypatch.setattr(sys, "unraisablehook", lambda error: shown.append(str(error.exc_value)))
     person = shapes.Person(
-        "", [], {}, None, shapes.Choice(1, 1), numpy.zeros(0), shapes.Point(1.0, 2.0)
+        "", [], {}, shapes.Choice(1, 1), numpy.zeros(0), shapes.Point(1.0, 2.0)
     )
     with nearcall.export("a-list", server):
         with pytest.raises(nearcall.Panicked):
@@ -198,7 +198,7 @@ def lies(shapes: Shapes) -> dict[str, typing.Callable[[typing.Any], object]]:
         "letters from nowhere": lambda client: client.letters([], []),
         "matrices from nowhere": lambda client: client.turn([[0.0] * 3] * 2, []),
         "people from nowhere": lambda client: client.meet(
-            shapes.Person("", [], {}, None, shapes.Choice(1, 1), [], shapes.Point(0.0, 0.0)),
+            shapes.Person("", [], {}, shapes.Choice(1, 1), [], shapes.Point(0.0, 0.0)),
             shapes.Maybe(False, None),
         ),
     }

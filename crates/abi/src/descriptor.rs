@@ -1,6 +1,7 @@
 //! What generated code says about an interface: the procedure descriptor list of LRPC (L12, L48),
 //! less the entry addresses, which never leave the server.
 
+use crate::procedure_name::ProcedureName;
 use crate::{ASTACKS_PER_PROCEDURE, LINE_BYTES, VARIABLE_BYTES};
 
 /// A-stacks of one size, shared by the procedures of an interface that need about that much (L14).
@@ -16,7 +17,8 @@ pub struct AStackClass {
 /// One procedure, as both sides know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcedureDescriptor {
-    /// The operation's name in the interface file; `_get_x` and `_set_x` for attribute `x`.
+    /// The operation's name in the interface file; `_get_x` and `_set_x` for attribute `x`. Whoever
+    /// is told of the procedure is told [`ProcedureDescriptor::told`].
     pub name: &'static str,
     /// Hash over everything that decides the layout of its messages.
     pub hash: [u8; 16],
@@ -57,6 +59,13 @@ pub struct InterfaceDescriptor {
     pub classes: &'static [AStackClass],
     /// The appendable structs in its messages.
     pub appendables: &'static [AppendableDescriptor],
+}
+
+impl ProcedureDescriptor {
+    /// What people are told that the procedure is.
+    pub const fn told(&self) -> ProcedureName<'static> {
+        ProcedureName::new(self.name)
+    }
 }
 
 impl AStackClass {

@@ -14,12 +14,14 @@ pub mod descriptor;
 pub mod head;
 pub mod layout;
 pub mod message;
+pub mod procedure_name;
 pub mod status;
 
 pub use bell::BellLine;
 pub use descriptor::{AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor};
 pub use head::{AStackHead, ReplyLine, RequestLine};
 pub use layout::{Extent, SegmentLayout};
+pub use procedure_name::ProcedureName;
 pub use status::Status;
 
 /// Version of everything in this crate. Sent first at bind; two domains whose versions differ do

@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use nearcall_abi::{AStackClass, SegmentLayout};
+use nearcall_abi::{AStackClass, ProcedureName, SegmentLayout};
 
 use crate::fault::PeerFault;
 use crate::sync::{AtomicU32, ord};
@@ -256,10 +256,11 @@ fn common_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -> u32 {
     ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count() as u32
 }
 
-impl fmt::Display for Difference<'_> {
+impl<'n> fmt::Display for Difference<'n> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let index = self.index;
-        match (self.ours, self.theirs) {
+        let told = |name: Option<&'n str>| name.map(ProcedureName::new);
+        match (told(self.ours), told(self.theirs)) {
             (Some(ours), Some(theirs)) if ours == theirs => {
                 let what = "other parameters, results or exceptions";
                 write!(f, "procedure {index}, `{ours}`, has {what} there")

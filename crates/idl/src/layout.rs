@@ -25,7 +25,7 @@ mod size;
 
 pub use class::astack_classes;
 pub use extended::extended;
-pub use missing::{MISSING_BYTES_MAX, missing};
+pub use missing::{MISSING_BYTES_MAX, given, missing};
 pub use range::{Range, is_ranged, range};
 pub use reach::reached;
 pub use shape::{Form, Scalar, Shape, element_bytes, members, shape};

@@ -154,6 +154,9 @@ pub struct Struct {
     pub base: Option<DeclarationId>,
     /// Own members only.
     pub members: Vec<Member>,
+    /// Who makes one need not say its members: a message of proto3, each of whose fields has the
+    /// default of its type.
+    pub has_defaults: bool,
 }
 
 /// A member of a struct or exception.

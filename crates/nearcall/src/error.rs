@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use nearcall_abi::ProcedureName;
 use nearcall_core::fault::PeerFault;
 use nearcall_os::WrongDescriptor;
 
@@ -19,12 +20,12 @@ pub enum CallError {
     /// No A-stack came free before the deadline. Nothing was posted.
     NoAStack {
         /// The procedure that was to be called.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
     },
     /// The procedure was proven not to have run. A retry is safe.
     NotExecuted {
         /// The procedure.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
         /// Why not.
         reason: NotExecuted,
     },
@@ -32,7 +33,7 @@ pub enum CallError {
     /// have run.
     CallFailed {
         /// The procedure.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
         /// The life of the server that it was in: see [`crate::Binding::incarnation`].
         incarnation: u64,
     },
@@ -40,7 +41,7 @@ pub enum CallError {
     /// captured until it is done (L55).
     CallAborted {
         /// The procedure.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
         /// The deadline that passed, or how long it was until the wait was interrupted.
         deadline: Duration,
         /// The life of the server that it is in.
@@ -49,18 +50,18 @@ pub enum CallError {
     /// The procedure ran and panicked. The server lives on.
     Panicked {
         /// The procedure.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
     },
     /// The procedure ran, but its results are over a bound of the interface, or the server had no
     /// memory for them.
     ResultsRefused {
         /// The procedure.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
     },
     /// The server broke the protocol. The binding is revoked.
     Peer {
         /// The procedure.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
         /// What it claimed, and the limit.
         fault: PeerFault,
     },
@@ -105,7 +106,7 @@ pub enum UsageError {
     /// collect one before the next post.
     Outstanding {
         /// The procedure that was to be called.
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
         /// How many A-stacks there are.
         limit: u32,
     },
@@ -449,7 +450,7 @@ impl fmt::Display for NotExecuted {
             NotExecuted::Refused => "the server is shutting down",
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
             NotExecuted::Overloaded => "the server has no room for its arguments now",
-            NotExecuted::FeedOver => "its feed is over",
+            NotExecuted::FeedOver => "it is over",
             NotExecuted::DescriptorsNotSent => "its descriptors could not be sent",
             NotExecuted::NotPermitted => "the server's policy does not permit it",
             NotExecuted::NotProvided => "the server's version of the interface does not have it",

@@ -53,7 +53,7 @@ pub use error::{
     UsageError,
 };
 pub use nearcall_abi::{
-    AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor,
+    AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor, ProcedureName,
 };
 pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};

@@ -525,8 +525,14 @@ fn outcomes_of_1000(end: impl Fn(&mut Server)) {
         let mut failed = 0;
         for outcome in block_on(join_all(all)) {
             match outcome.unwrap_err() {
-                Error::Call(CallError::CallFailed { procedure: "work", .. }) => failed += 1,
-                Error::Call(CallError::NotExecuted { procedure: "work", reason }) => {
+                Error::Call(CallError::CallFailed { procedure, .. })
+                    if procedure.operation() == "work" =>
+                {
+                    failed += 1
+                }
+                Error::Call(CallError::NotExecuted { procedure, reason })
+                    if procedure.operation() == "work" =>
+                {
                     assert!(matches!(reason, NotExecuted::ServerEnded | NotExecuted::Revoked));
                 }
                 Error::<FaultsWorkException>::Call(other) => panic!("{other}"),

@@ -116,7 +116,11 @@ fn a_procedure_that_panics_ran_and_the_server_lives() {
         for _ in 0..3 {
             let error = client.panic("planned").unwrap_err();
             assert_eq!(error.ran(), Ran::Yes);
-            assert!(matches!(error, CallError::Panicked { procedure: "panic" }), "{error}");
+            assert!(
+                matches!(error, CallError::Panicked { procedure }
+                    if procedure.operation() == "panic"),
+                "{error}"
+            );
         }
         assert_eq!(client.runs().unwrap(), 3);
     });
@@ -130,7 +134,11 @@ fn a_deadline_aborts_and_its_astack_comes_back() {
         let hasty = client.with_deadline(Duration::from_millis(20));
         let error = hasty.doze(200).unwrap_err();
         assert_eq!(error.ran(), Ran::Maybe);
-        assert!(matches!(error, CallError::CallAborted { procedure: "doze", .. }), "{error}");
+        assert!(
+            matches!(error, CallError::CallAborted { procedure, .. }
+                if procedure.operation() == "doze"),
+            "{error}"
+        );
         assert_eq!(client.binding().captured_count(), 1);
         // Served by another processor meanwhile, and the late result goes nowhere.
         assert_eq!(client.runs().unwrap(), 1);
@@ -206,7 +214,11 @@ fn without_growth_a_deadline_bounds_the_wait_for_an_astack() {
             while other.runs().unwrap() < 5 {}
             let hasty = client.with_deadline(Duration::from_millis(10));
             let error = hasty.null().unwrap_err();
-            assert!(matches!(error, CallError::NoAStack { procedure: "null" }), "{error}");
+            assert!(
+                matches!(error, CallError::NoAStack { procedure }
+                    if procedure.operation() == "null"),
+                "{error}"
+            );
             assert_eq!(error.ran(), Ran::No);
         });
         client.null().unwrap();

@@ -414,10 +414,14 @@ fn outcomes_of_1000(end: impl FnOnce(&mut testkit::world::Server) + Copy + 'stat
         let mut failed = 0;
         for error in join_all(threads) {
             match error {
-                nearcall::Error::Call(CallError::CallFailed { procedure: "work", .. }) => {
+                nearcall::Error::Call(CallError::CallFailed { procedure, .. })
+                    if procedure.operation() == "work" =>
+                {
                     failed += 1
                 }
-                nearcall::Error::Call(CallError::NotExecuted { procedure: "work", reason }) => {
+                nearcall::Error::Call(CallError::NotExecuted { procedure, reason })
+                    if procedure.operation() == "work" =>
+                {
                     assert!(matches!(reason, NotExecuted::ServerEnded | NotExecuted::Revoked));
                 }
                 other => panic!("{other:?}"),

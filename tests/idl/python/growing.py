@@ -27,7 +27,7 @@ class Place(_raw.Record):
     """Struct `growing::Place`."""
 
     x: int
-    y: int
+    y: int = -2
 
 
 @_dataclasses.dataclass(slots=True, eq=False)
@@ -45,7 +45,7 @@ class Part(_raw.Record):
     """Struct `growing::Part`."""
 
     weight: int
-    height: int
+    height: int = 7
 
 
 @_dataclasses.dataclass(slots=True, eq=False)
@@ -54,8 +54,8 @@ class Item(_raw.Record):
 
     name: str
     parts: list[Part]
-    note: str | None
-    kind: str
+    note: str | None = _dataclasses.field(default=None, kw_only=True)
+    kind: str = _dataclasses.field(default="plain", kw_only=True)
     tint: Colour
     few: int
     sizes: _numpy_typing.NDArray[_numpy.float64]

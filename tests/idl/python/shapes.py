@@ -88,7 +88,7 @@ class Person(_raw.Record):
     #: In the order of their birth.
     others: list[str]
     keys: dict[str, bytes]
-    nick: str | None
+    nick: str | None = _dataclasses.field(default=None, kw_only=True)
     choice: Choice
     weights: _numpy_typing.NDArray[_numpy.float64]
     place: Point

@@ -271,7 +271,7 @@ pub mod exchanges {
                         ::nearcall::Sink::new(
                             client,
                             sink,
-                            31,
+                            ::nearcall::raw::Batches { procedure: 2, count: 31 },
                             |client, feed, number, items| TalksPosting { client }.put_talk(
                                 feed, number, items,
                             ),
@@ -563,7 +563,7 @@ pub mod exchanges {
                     ::nearcall::AwaitedSink::new(
                         self.client,
                         sink,
-                        31,
+                        ::nearcall::raw::Batches { procedure: 2, count: 31 },
                         |client, feed, number, items| ::std::boxed::Box::pin(async move {
                             TalksAwaiting { client }.put_talk(feed, number, &items).await
                         }),

@@ -254,7 +254,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                165,
+                ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 |client, feed, number, items| LedgerPosting { client }.put_load(
                     feed, number, items,
                 ),
@@ -280,7 +280,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                1024,
+                ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 |client, feed, number, items| LedgerPosting { client }.put_append(
                     feed, number, items,
                 ),
@@ -785,7 +785,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                165,
+                ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     LedgerAwaiting { client }.put_load(feed, number, &items).await
                 }),
@@ -897,7 +897,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                1024,
+                ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     LedgerAwaiting { client }.put_append(feed, number, &items).await
                 }),
@@ -1927,7 +1927,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                165,
+                ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 |client, feed, number, items| ArchivePosting { client }.put_load(
                     feed, number, items,
                 ),
@@ -1953,7 +1953,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                1024,
+                ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 |client, feed, number, items| ArchivePosting { client }.put_append(
                     feed, number, items,
                 ),
@@ -2483,7 +2483,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                165,
+                ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     ArchiveAwaiting { client }.put_load(feed, number, &items).await
                 }),
@@ -2595,7 +2595,7 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                1024,
+                ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     ArchiveAwaiting { client }.put_append(feed, number, &items).await
                 }),

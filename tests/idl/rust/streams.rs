@@ -351,7 +351,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                31,
+                ::nearcall::raw::Batches { procedure: 3, count: 31 },
                 |client, feed, number, items| TransfersPosting { client }.put_put(
                     feed, number, items,
                 ),
@@ -400,7 +400,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
                 open()?,
-                31,
+                ::nearcall::raw::Batches { procedure: 6, count: 31 },
                 |client, feed, number, items| TransfersPosting { client }.put_fill(
                     feed, number, items,
                 ),
@@ -936,7 +936,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                31,
+                ::nearcall::raw::Batches { procedure: 3, count: 31 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     TransfersAwaiting { client }.put_put(feed, number, &items).await
                 }),
@@ -1096,7 +1096,7 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
                 opened?,
-                31,
+                ::nearcall::raw::Batches { procedure: 6, count: 31 },
                 |client, feed, number, items| ::std::boxed::Box::pin(async move {
                     TransfersAwaiting { client }.put_fill(feed, number, &items).await
                 }),

@@ -56,9 +56,24 @@ static nearcall_items_throwing_Thrower_numbers numbers(void *self, nearcall_envi
     return items;
 }
 
+static bool next_name(void *self, char **item, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    *item = nearcall_copy_text("too long");
+    return true;
+}
+
+static nearcall_items_throwing_Thrower_names names(void *self, nearcall_environment *env) {
+    nearcall_items_throwing_Thrower_names items = {0};
+    (void)self;
+    (void)env;
+    items.next = next_name;
+    return items;
+}
+
 int main(int argc, char **argv) {
     static const nearcall_server_throwing_Thrower server = {
-        NULL, plain, declared, strange, unfit, numbers,
+        NULL, plain, declared, strange, unfit, numbers, names,
     };
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);

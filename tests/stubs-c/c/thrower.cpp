@@ -20,6 +20,13 @@ struct Numbers : nearcall::items<std::int32_t> {
     }
 };
 
+struct Names : nearcall::items<std::string> {
+    bool next(std::string &item) override {
+        item = "too long";
+        return true;
+    }
+};
+
 struct Thrower : throwing::ThrowerServer {
     void plain() override { throw std::runtime_error("nothing is plain"); }
 
@@ -43,6 +50,10 @@ struct Thrower : throwing::ThrowerServer {
 
     std::unique_ptr<nearcall::items<std::int32_t>> numbers() override {
         return std::make_unique<Numbers>();
+    }
+
+    std::unique_ptr<nearcall::items<std::string>> names() override {
+        return std::make_unique<Names>();
     }
 };
 

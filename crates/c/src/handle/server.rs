@@ -60,7 +60,8 @@ impl ForeignEntries {
         };
         if is_own {
             let InterfaceDescriptor { name, procedures, .. } = self.interface;
-            say(&format_args!("{name}::{}: {refusal}", procedures[procedure].name));
+            let procedure = procedures[procedure].told().within(name);
+            say(&format_args!("{procedure}: {refusal}"));
         }
     }
 }

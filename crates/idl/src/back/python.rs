@@ -5,6 +5,7 @@
 //! names, classes, annotations. docs/design/0013 says what the output asks of the package.
 
 mod declarations;
+mod defaults;
 mod expressions;
 mod feeds;
 mod interface;

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nearcall_abi::ProcedureName;
+
 use super::items::{Item, Owner};
 use super::pairing::{self, Pairing};
 use super::rules;
 use super::{Change, Changed, Comparison, Side};
 use crate::layout::reached;
-use crate::model::{Declaration, DeclarationId, Interface, Model, Operation};
+use crate::model::{Declaration, DeclarationId, Interface, Model, Operation, ScopedName};
 use crate::plan::{AppendablePlan, InterfacePlan, ProcedurePlan};
 
 /// One interface, of either file.
@@ -73,8 +75,8 @@ impl<'m> Comparison<'m> {
     /// other side does not have, and no reason to refuse a bind.
     fn places(&mut self, old: Whole<'_>, new: Whole<'_>, paired: &Pairing) {
         let name = &new.declaration.name;
-        let full = |operation: &Operation| format!("{name}::{}", operation.name);
-        for before in &paired.gone {
+        let full = |operation: &Operation| told(name, operation);
+        for before in told_once(&paired.gone, |before| old.operation(*before).0) {
             let (operation, _) = old.operation(*before);
             let full = full(operation);
             let message = format!("operation `{full}` is gone");
@@ -83,7 +85,7 @@ impl<'m> Comparison<'m> {
             let (old, new) = (Some(operation.at), Some(new.declaration.at));
             self.add(Change { rule: &rules::OPERATION_GONE, old, new, message, refused_at });
         }
-        for place in &paired.added {
+        for place in told_once(&paired.added, |place| new.operation(*place).0) {
             let (operation, _) = new.operation(*place);
             let full = full(operation);
             let is_inserted = *place < old.interface.operations.len();
@@ -98,8 +100,11 @@ impl<'m> Comparison<'m> {
             let (old, new) = (Some(old.declaration.at), Some(operation.at));
             self.add(Change { rule, old, new, message, refused_at });
         }
-        let moved = paired.moved().into_iter().map(|pair| (&rules::OPERATION_MOVED, pair));
-        let renamed = paired.renamed.iter().map(|pair| (&rules::OPERATION_RENAMED, *pair));
+        let is = |pair: &(usize, usize)| new.operation(pair.1).0;
+        let moved = paired.moved();
+        let moved = told_once(&moved, is).map(|pair| (&rules::OPERATION_MOVED, *pair));
+        let renamed = told_once(&paired.renamed, is);
+        let renamed = renamed.map(|pair| (&rules::OPERATION_RENAMED, *pair));
         for (rule, (before, place)) in renamed.chain(moved) {
             let ((was, _), (is, _)) = (old.operation(before), new.operation(place));
             let full = full(is);
@@ -107,7 +112,7 @@ impl<'m> Comparison<'m> {
                 true => {
                     format!("operation `{full}` is number {}, was number {}", place + 1, before + 1)
                 }
-                false => format!("operation `{full}` was `{}`", was.name),
+                false => format!("operation `{full}` was `{}`", ProcedureName::new(&was.name)),
             };
             let (old, new, refused_at) = (Some(was.at), Some(is.at), Some(&*full));
             self.add(Change { rule, old, new, message, refused_at });
@@ -117,7 +122,7 @@ impl<'m> Comparison<'m> {
     /// What has become of an operation. An inherited one is looked at where it is declared.
     fn operation(&mut self, old: Whole<'_>, new: Whole<'_>, (before, place): (usize, usize)) {
         let ((was, was_plan), (is, is_plan)) = (old.operation(before), new.operation(place));
-        let name = format!("{}::{}", new.declaration.name, is.name);
+        let name = told(&new.declaration.name, is);
         let changed = changed_appendables(self.old.model, old.plan, new.plan);
         let mut held = reached_names(self.old.model, was);
         held.extend(reached_names(self.new.model, is));
@@ -218,6 +223,25 @@ impl<'m> Comparison<'m> {
             }
         }
     }
+}
+
+/// An operation's scoped name, or that of the feed that it carries.
+fn told(interface: &ScopedName, operation: &Operation) -> String {
+    ProcedureName::new(&operation.name).within(&interface.to_string()).to_string()
+}
+
+/// Those of a list without the procedures that carry a feed whose operation is there itself.
+fn told_once<'l, 'm, T>(
+    list: &'l [T],
+    operation: impl Fn(&T) -> &'m Operation,
+) -> impl Iterator<Item = &'l T> {
+    let is_there = |name: &String| list.iter().any(|one| operation(one).name == *name);
+    let is_told = |one: &Operation| {
+        let carried = one.feed.as_ref().filter(|_| one.carries_feed());
+        carried.is_some_and(|feed| is_there(&feed.opened_by))
+    };
+    let kept: Vec<&T> = list.iter().filter(|one| !is_told(operation(one))).collect();
+    kept.into_iter()
 }
 
 fn items(operation: &Operation) -> Vec<Item<'_>> {

@@ -38,6 +38,24 @@ pub fn missing(model: &Model, member: &Member) -> Option<Vec<u8>> {
     }
 }
 
+/// What `@default` says of a place, or of the aliases that its type is behind.
+pub fn given<'m>(
+    model: &'m Model,
+    mut declared: &'m Type,
+    mut annotations: &'m [Annotation],
+) -> Option<&'m Value> {
+    loop {
+        let own = annotations.iter().find(|one| one.name == "default");
+        if let Some(value) = own.and_then(|own| own.parameters.get("value")) {
+            return Some(value);
+        }
+        let Type::Named(id) = declared else { return None };
+        let declaration = model.declaration(*id);
+        let Kind::Alias(behind) = &declaration.kind else { return None };
+        (declared, annotations) = (behind, &declaration.annotations);
+    }
+}
+
 struct Missing<'m> {
     model: &'m Model,
     bytes: Vec<u8>,
@@ -57,10 +75,8 @@ impl<'m> Missing<'m> {
     fn place(&mut self, declared: &'m Type, annotations: &'m [Annotation]) -> Result<(), Unfit> {
         let model = self.model;
         let (mut declared, mut annotations) = (declared, annotations);
-        let (mut given, mut ranges) = (None, Vec::new());
+        let (given, mut ranges) = (given(model, declared, annotations), Vec::new());
         loop {
-            let own = annotations.iter().find(|one| one.name == "default");
-            given = given.or_else(|| own?.parameters.get("value"));
             ranges.extend(range(model, annotations, declared));
             let Type::Named(id) = declared else { break };
             let declaration = model.declaration(*id);

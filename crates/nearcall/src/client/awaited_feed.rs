@@ -16,9 +16,11 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use super::feed::Open;
+use nearcall_abi::ProcedureName;
+
+use super::feed::{Batches, Open};
 use super::lead::Lead;
-use crate::error::{CallError, NotExecuted};
+use crate::error::CallError;
 use crate::raw::{Awaiting, Client};
 
 /// A call that is being posted: it may wait for an A-stack.
@@ -63,10 +65,13 @@ pub struct AwaitedSink<'b, T, R, E = CallError> {
     lead: Option<Lead<'b>>,
     items: Vec<T>,
     batch_count: usize,
-    /// The name of what `post` calls, once it was called, and how many A-stacks there are for it.
-    procedure: &'static str,
+    /// What `post` calls, and, once it was called, how many A-stacks there are for it.
+    put: u32,
     astack_count: u32,
 }
+
+/// What was called, and how many A-stacks there are for it.
+type Called = (ProcedureName<'static>, u32);
 
 /// The call for a batch.
 enum Ahead<'b, T, E> {
@@ -90,7 +95,7 @@ impl<'b, T, E: From<Box<CallError>>> Ahead<'b, T, E> {
     }
 
     /// The same; what is called, and how many A-stacks there are for it.
-    fn poll_posted(&mut self, context: &mut Context<'_>) -> Poll<Result<(&'static str, u32), E>> {
+    fn poll_posted(&mut self, context: &mut Context<'_>) -> Poll<Result<Called, E>> {
         ready!(self.poll_begun(context));
         Poll::Ready(match std::mem::replace(self, Ahead::Nothing) {
             Ahead::Failed(error) => Err(error),
@@ -99,7 +104,7 @@ impl<'b, T, E: From<Box<CallError>>> Ahead<'b, T, E> {
                 *self = Ahead::UnderWay(call);
                 Ok(called)
             }
-            Ahead::Nothing | Ahead::Posting(_) => Ok(("", 0)),
+            Ahead::Nothing | Ahead::Posting(_) => Ok((ProcedureName::new(""), 0)),
         })
     }
 
@@ -178,29 +183,19 @@ impl<'b, T, E: From<Box<CallError>>> AwaitedFeed<'b, T, E> {
 }
 
 impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
-    /// For generated code: feed number `feed`, what posts a batch of at most `batch_count`, and
-    /// what ends the feed.
+    /// For generated code: feed number `feed`, its batches, what posts one, and what ends the feed.
     pub fn new(
         client: &'b Client,
         feed: u64,
-        batch_count: u32,
+        batches: Batches,
         post: PostPut<'b, T, E>,
         end: PostEnd<'b, R, E>,
     ) -> AwaitedSink<'b, T, R, E> {
-        let batch_count = batch_count as usize;
+        let Batches { procedure: put, count } = batches;
+        let batch_count = count as usize;
         let items = Vec::with_capacity(batch_count);
         let (open, ahead) = (Open::new(client, feed), Ahead::Nothing);
-        AwaitedSink {
-            open,
-            post,
-            end,
-            ahead,
-            lead: None,
-            items,
-            batch_count,
-            procedure: "",
-            astack_count: 0,
-        }
+        AwaitedSink { open, post, end, ahead, lead: None, items, batch_count, put, astack_count: 0 }
     }
 
     /// Sends an item, with others: when a batch is full, and the server has taken the one before.
@@ -273,8 +268,8 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
         if !self.open.is_over() {
             return Ok(());
         }
-        let (procedure, reason) = (self.procedure, NotExecuted::FeedOver);
-        Err(Box::new(CallError::NotExecuted { procedure, reason }).into())
+        let (client, _) = self.open.client();
+        Err(Box::new(client.feed_over(self.put)).into())
     }
 
     /// Ready when all that was put is posted, and has an A-stack that it may keep, or was taken.
@@ -286,9 +281,7 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
         match ready!(self.ahead.poll_posted(context)) {
             Err(error) => return Poll::Ready(self.judge(Err(error))),
             Ok((_, 0)) => return Poll::Ready(Ok(())),
-            Ok((procedure, astack_count)) => {
-                (self.procedure, self.astack_count) = (procedure, astack_count);
-            }
+            Ok((_, astack_count)) => self.astack_count = astack_count,
         }
         if self.lead.is_none() {
             self.lead = Lead::take(self.open.client().0, self.astack_count);

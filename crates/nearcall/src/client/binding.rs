@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use nearcall_abi::message::CLASSES_MAX;
-use nearcall_abi::{AStackClass, InterfaceDescriptor, ReplyLine};
+use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureName, ReplyLine};
 use nearcall_core::admission::Agreement;
 use nearcall_core::bias::{Bias, Settled};
 use nearcall_core::claim;
@@ -400,8 +400,8 @@ impl ClientBinding {
     }
 
     /// Name of a procedure, for errors.
-    pub fn procedure_name(&self, procedure: u32) -> &'static str {
-        self.interface.procedures[procedure as usize].name
+    pub fn procedure_name(&self, procedure: u32) -> ProcedureName<'static> {
+        self.interface.procedures[procedure as usize].told()
     }
 }
 

@@ -83,7 +83,7 @@ impl Grip<'_> {
             return Err(Box::new(binding.late(procedure)));
         }
         let procedure = binding.procedure_name(procedure);
-        tracing::warn!(name = binding.name, procedure, %error, "descriptors were not sent");
+        tracing::warn!(name = binding.name, %procedure, %error, "descriptors were not sent");
         let reason = NotExecuted::DescriptorsNotSent;
         Err(Box::new(CallError::NotExecuted { procedure, reason }))
     }

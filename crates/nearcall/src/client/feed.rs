@@ -7,9 +7,10 @@
 
 use std::fmt;
 
+use nearcall_abi::ProcedureName;
 use nearcall_core::PeerFault;
 
-use crate::error::{CallError, NotExecuted};
+use crate::error::CallError;
 use crate::raw::{Client, Pending};
 
 /// A call for a batch, which says whether it is the last.
@@ -23,6 +24,15 @@ type PostPut<'b, T, E> = fn(&'b Client, u64, u32, &[T]) -> Result<Pending<'b, ()
 
 /// Ends a feed.
 type End<'b, R, E> = fn(&'b Client, u64) -> Result<R, E>;
+
+/// The batches that go to a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches {
+    /// Index of the procedure that takes one.
+    pub procedure: u32,
+    /// Most items of one.
+    pub count: u32,
+}
 
 /// Items that a server sends. After an error it is over.
 ///
@@ -49,8 +59,8 @@ pub struct Sink<'b, T, R, E = CallError> {
     ahead: Option<Pending<'b, (), E>>,
     items: Vec<T>,
     batch_count: usize,
-    /// The name of what `post` calls, once it was called.
-    procedure: &'static str,
+    /// What `post` calls.
+    put: u32,
 }
 
 /// One side of an exchange that no thread has begun with: it may go to another thread, where it is
@@ -120,19 +130,19 @@ impl<T, E: From<Box<CallError>>> Iterator for Feed<'_, T, E> {
 }
 
 impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
-    /// For generated code: feed number `feed`, what posts a batch of at most `batch_count`, and
-    /// what ends the feed.
+    /// For generated code: feed number `feed`, its batches, what posts one, and what ends the feed.
     pub fn new(
         client: &'b Client,
         feed: u64,
-        batch_count: u32,
+        batches: Batches,
         post: PostPut<'b, T, E>,
         end: End<'b, R, E>,
     ) -> Sink<'b, T, R, E> {
-        let batch_count = batch_count as usize;
+        let Batches { procedure: put, count } = batches;
+        let batch_count = count as usize;
         let items = Vec::with_capacity(batch_count);
         let open = Open::new(client, feed);
-        Sink { open, post, end, ahead: None, items, batch_count, procedure: "" }
+        Sink { open, post, end, ahead: None, items, batch_count, put }
     }
 
     /// Sends an item, with others: at once only if a batch is full, and then it waits until the
@@ -165,8 +175,7 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
         if !self.open.is_over {
             return Ok(());
         }
-        let (procedure, reason) = (self.procedure, NotExecuted::FeedOver);
-        Err(Box::new(CallError::NotExecuted { procedure, reason }).into())
+        Err(Box::new(self.open.client.feed_over(self.put)).into())
     }
 
     /// Says that there are no more items, and waits for what the server makes of them.
@@ -195,7 +204,6 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
         let posted = (self.post)(client, feed, number, &self.items);
         self.items.clear();
         let posted = posted.map_err(|error| E::from(Box::new(error)))?;
-        self.procedure = posted.procedure_name();
         self.ahead = Some(posted);
         Ok(())
     }
@@ -246,7 +254,7 @@ impl<'b> Open<'b> {
     /// The items of a batch that `procedure` has sent.
     pub(super) fn turned_over<T, E: From<Box<CallError>>>(
         &mut self,
-        procedure: &'static str,
+        procedure: ProcedureName<'static>,
         items: Vec<T>,
         is_last: bool,
     ) -> Result<std::vec::IntoIter<T>, E> {

@@ -3,7 +3,7 @@
 //! appendable struct (0030).
 
 use nearcall_abi::message::{ListedProcedure, Version};
-use nearcall_abi::{AStackClass, AppendableDescriptor, InterfaceDescriptor};
+use nearcall_abi::{AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureName};
 use nearcall_core::admission::{
     Agreement, Classing, extension_count, first_difference, member_difference,
 };
@@ -70,6 +70,7 @@ pub(crate) fn judge(ours: &InterfaceDescriptor, detail: &[u8]) -> Result<Wanted,
         Ok(Ok(agreement)) => agreement,
         Ok(Err(smaller)) => {
             let (name, _) = our_procedures[smaller.index as usize];
+            let name = ProcedureName::new(name);
             return Err(Unfit::Difference(format!("{smaller}: `{name}`")));
         }
         Err(fault) => return Err(Unfit::Peer(fault.to_string())),
@@ -88,7 +89,8 @@ pub(crate) fn judge(ours: &InterfaceDescriptor, detail: &[u8]) -> Result<Wanted,
 fn compare_appendables(ours: &InterfaceDescriptor, theirs: &Version<'_>) -> Result<(), Unfit> {
     for appendable in ours.appendables {
         let AppendableDescriptor { name, procedure, hashes } = appendable;
-        let of_procedure = ours.procedures.get(*procedure as usize).map_or("", |one| one.name);
+        let of_procedure = ours.procedures.get(*procedure as usize);
+        let of_procedure = of_procedure.map_or(ProcedureName::new(""), |one| one.told());
         let mut listed = theirs.appendables();
         let difference = match listed.find(|listed| listed.first() == hashes.first()) {
             Some(listed) => match member_difference(hashes, listed) {

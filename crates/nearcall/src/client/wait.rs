@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use nearcall_abi::ProcedureName;
 use nearcall_core::termination::{Outcome, Proof, classify};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
@@ -235,7 +236,7 @@ impl Wait<'_> {
     }
 
     /// Of the procedure, for errors.
-    fn name(&self) -> &'static str {
+    fn name(&self) -> ProcedureName<'static> {
         self.grip.binding.procedure_name(self.procedure)
     }
 
@@ -260,12 +261,12 @@ impl ClientBinding {
     /// Revokes the binding because the server broke the protocol; unless it is a parent's, whose
     /// memory this process does not have.
     #[cold]
-    pub fn fault(&self, procedure: &'static str, fault: PeerFault) -> CallError {
+    pub fn fault(&self, procedure: ProcedureName<'static>, fault: PeerFault) -> CallError {
         if self.state.is_parents() {
             return self.forked();
         }
         self.revoke(RevokeReason::Fault);
-        tracing::warn!(name = self.name, procedure, %fault, "the server broke the protocol");
+        tracing::warn!(name = self.name, %procedure, %fault, "the server broke the protocol");
         CallError::Peer { procedure, fault }
     }
 }

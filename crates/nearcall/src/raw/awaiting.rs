@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use nearcall_abi::ProcedureName;
 use nearcall_core::turn::{self, Poll as Seen};
 use nearcall_core::{Sequence, Step, Waiter, YieldBan};
 use nearcall_os::{HeadWords, clock, processor};
@@ -119,7 +120,7 @@ impl<'b, T, E> Awaiting<'b, T, E> {
 
 impl<T, E> Awaiting<'_, T, E> {
     /// Of the procedure that is called.
-    pub(crate) fn procedure_name(&self) -> &'static str {
+    pub(crate) fn procedure_name(&self) -> ProcedureName<'static> {
         self.call.binding.procedure_name(self.call.procedure)
     }
 

@@ -1,6 +1,7 @@
 //! What stubs need that hold their ends of feeds themselves: those in C, and those that are
 //! interpreted (design note 0020).
 
+use nearcall_abi::ProcedureName;
 use nearcall_core::PeerFault;
 
 use super::client::Client;
@@ -26,7 +27,7 @@ impl Client {
         CallError::NotExecuted { procedure, reason }
     }
 
-    fn procedure_name(&self, procedure: u32) -> &'static str {
+    fn procedure_name(&self, procedure: u32) -> ProcedureName<'static> {
         self.binding().inner().procedure_name(procedure)
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
+use nearcall_abi::ProcedureName;
 use nearcall_core::turn::{self, Poll};
 use nearcall_os::HeadWords;
 use nearcall_os::processor::{self, Linger};
@@ -77,7 +78,7 @@ impl<'b, T, E> Pending<'b, T, E> {
 
 impl<T, E> Pending<'_, T, E> {
     /// Of the procedure that is called.
-    pub(crate) fn procedure_name(&self) -> &'static str {
+    pub(crate) fn procedure_name(&self) -> ProcedureName<'static> {
         self.posted.grip.binding.procedure_name(self.posted.procedure)
     }
 }

@@ -132,7 +132,7 @@ impl Rule {
     fn check(&self, interface: &InterfaceDescriptor) -> Result<(), RuleError> {
         let rule = || self.id.clone();
         if let Verdict::AdmitOnly(names) = &self.verdict
-            && let Some(name) = names.iter().find(|name| index_of(interface, name).is_none())
+            && let Some(name) = names.iter().find(|name| !has_operation(interface, name))
         {
             let (rule, procedure, interface) = (rule(), name.clone(), interface.name);
             return Err(RuleError::UnknownProcedure { rule, procedure, interface });
@@ -156,14 +156,14 @@ impl Decision {
 /// The procedures of these names, those that the interface has, and those that carry the batches
 /// of their feeds (design note 0020).
 pub(crate) fn permitted(interface: &InterfaceDescriptor, names: &[String]) -> Permitted {
-    let batches = ["", "_next_", "_put_", "_end_"];
-    let named = names.iter().flat_map(|name| batches.map(|batch| format!("{batch}{name}")));
-    Permitted::of(named.filter_map(|name| index_of(interface, &name)))
+    let procedures = (0..).zip(interface.procedures);
+    let named =
+        procedures.filter(|(_, one)| names.iter().any(|name| *name == one.told().operation()));
+    Permitted::of(named.map(|(index, _)| index))
 }
 
-fn index_of(interface: &InterfaceDescriptor, name: &str) -> Option<u32> {
-    let mut procedures = (0..).zip(interface.procedures);
-    procedures.find(|(_, procedure)| procedure.name == name).map(|(index, _)| index)
+fn has_operation(interface: &InterfaceDescriptor, name: &str) -> bool {
+    interface.procedures.iter().any(|procedure| procedure.told().operation() == name)
 }
 
 impl Who {

@@ -1,5 +1,6 @@
 //! One call, from claim to reply: judge the words, run the procedure, give the A-stack back.
 
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 // Relaxed: the look that saw the post acquired everything behind it (row O3), and what is stored
@@ -150,7 +151,7 @@ pub(crate) fn reply_later(
     let results = || finish.map(|finish| finish(Arguments::new(&call)));
     let replied = match catch_unwind(AssertUnwindSafe(results)) {
         Ok(Some(Ok(replied))) => replied,
-        Ok(Some(Err(refusal))) => refused(binding, "a suspended one", &refusal),
+        Ok(Some(Err(refusal))) => refused(binding, &"a suspended one", &refusal),
         Ok(None) | Err(_) => Replied::refused(Status::Panicked),
     };
     publish(binding, index, sequence, (replied, call.into_reply()));
@@ -280,17 +281,17 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
     current::leave_call();
     match outcome {
         Ok(Ok(replied)) => replied,
-        Ok(Err(refusal)) => refused(binding, binding.all_procedures()[procedure].name, &refusal),
+        Ok(Err(refusal)) => refused(binding, &binding.all_procedures()[procedure].told(), &refusal),
         Err(_) => Replied::refused(Status::Panicked),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refused(binding: &ServerBinding, procedure: &str, refusal: &Refusal) -> Replied {
+fn refused(binding: &ServerBinding, procedure: &dyn Display, refusal: &Refusal) -> Replied {
     if let Some(unsaid) = binding.may_warn() {
         let name = &binding.name;
-        tracing::warn!(name, procedure, %refusal, unsaid, "a call was refused");
+        tracing::warn!(name, %procedure, %refusal, unsaid, "a call was refused");
     }
     Replied::refused(refusal.status())
 }

@@ -1,7 +1,9 @@
 //! What the C back end prints for every good interface file compiles without a warning, as C and
 //! where C++ includes it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::process::Command;
 
 use crate::support::{
     Workshop, compilers, cpp_of, interface_files, model, printed, tests_directory,
@@ -88,6 +90,48 @@ fn what_users_call_as_generated_code_calls_its_own_compiles() {
         }
     }
     assert_eq!(compiled, compilers().len() * 3);
+}
+
+/// The macros that there are once a header is included.
+fn macros_of(compiler: &str, standard: &str, header: &str) -> BTreeSet<String> {
+    let mut made = Command::new(compiler);
+    made.args(["-dM", "-E", &format!("-std={standard}"), "-include", header]).arg("-I");
+    made.arg(tests_directory().join("../crates/c/include")).args(["-x", "c"]);
+    if header.ends_with("hpp") {
+        made.args(["-x", "c++"]);
+    }
+    let made = made.arg("/dev/null").output().expect("it is there");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let text = String::from_utf8(made.stdout).expect("it is text");
+    let names = text.lines().filter_map(|line| line.split([' ', '(']).nth(1));
+    let is_users = |name: &&str| !name.starts_with('_') && !name.starts_with("NEARCALL_");
+    names.filter(is_users).map(String::from).collect()
+}
+
+/// If it fails, `crates/idl/src/back/c/macros.txt` lacks what it names.
+#[test]
+fn no_member_is_called_as_a_macro_of_what_stubs_include() {
+    let mut macros = BTreeSet::new();
+    for compiler in compilers() {
+        for standard in ["c11", "gnu17"] {
+            macros.extend(macros_of(compiler, standard, "nearcall.h"));
+        }
+        for standard in ["c++17", "gnu++20"] {
+            macros.extend(macros_of(cpp_of(compiler), standard, "nearcall.hpp"));
+        }
+    }
+    let structs = macros.iter().enumerate();
+    let structs = structs.map(|(number, name)| format!("struct S{number} {{ long _{name}; }};"));
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("macros.idl");
+    std::fs::write(&path, structs.collect::<String>()).expect("it can be written");
+    let printed = printed("c", &model(&path), "macros");
+    let is_printed =
+        |name: &&String| printed.iter().any(|one| one.text.contains(&format!("int32_t {name};")));
+    let unknown: Vec<&String> = macros.iter().filter(is_printed).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    assert!(compilers().is_empty() || macros.len() > 500, "only {} macros", macros.len());
+    println!("{} macros", macros.len());
 }
 
 /// Prints headers of interface files that are all called `api.idl`, in folders of their own, and a

@@ -11,13 +11,15 @@ use stubs_c_tests::thrown::throwing::*;
 use crate::support::{import, in_both};
 
 /// What the server says, in the order of the calls.
-const SAID: [&str; 5] = [
+const SAID: [&str; 6] = [
     "throwing::Thrower::plain threw: nothing is plain",
     "throwing::Thrower::declared threw: beyond 3",
     "throwing::Thrower::strange threw: no std::exception",
     "throwing::Thrower::unfit returned what cannot be sent: \
      a union's discriminator selects another case",
     "throwing::Thrower::numbers threw: no more numbers",
+    "the feed of throwing::Thrower::names: results refused: \
+     returned has 8 bytes or elements, its limit is 4",
 ];
 
 fn has_panicked(error: &CallError) -> bool {
@@ -36,6 +38,10 @@ fn call(client: &ThrowerClient) {
     let mut numbers = client.numbers().unwrap();
     assert_eq!(numbers.next().unwrap().unwrap(), 1);
     assert!(has_panicked(&numbers.next().unwrap().unwrap_err()));
+    let error = client.names().unwrap().next().unwrap().unwrap_err();
+    assert!(matches!(error, CallError::ResultsRefused { .. }), "{error}");
+    let want = "results of the feed of names are beyond a limit, or could not be made";
+    assert_eq!(error.to_string(), want);
     match client.declared(true).unwrap_err() {
         Error::Exception(ThrowerDeclaredException::Refused(refused)) => {
             assert_eq!(refused.code, 7);

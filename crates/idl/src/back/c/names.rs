@@ -2,28 +2,21 @@
 //! that another declaration has, gets a `_` behind; one that begins as what is generated does gets
 //! `idl_` before it, so that no name of a user's begins so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use crate::model::{Declaration, DeclarationId, Kind, Model};
 
-/// Words that are no names in C11, in C++17, or where the macros of headers are that this library
-/// includes; and what stubs call and declare by.
+/// Words that are no names in C11 or in C++17, what stubs call and declare by, and macros of other
+/// processors than those that [`MACROS`] is from.
 const KEPT: &[&str] = &[
-    "NULL",
-    "UINT32_MAX",
-    "UINT64_C",
-    "UINT64_MAX",
     "alignas",
     "alignof",
-    "alloca",
     "and",
     "and_eq",
     "asm",
     "assert",
     "auto",
-    "be16toh",
-    "be32toh",
-    "be64toh",
     "bitand",
     "bitor",
     "bool",
@@ -47,7 +40,6 @@ const KEPT: &[&str] = &[
     "dynamic_cast",
     "else",
     "enum",
-    "errno",
     "explicit",
     "export",
     "extern",
@@ -56,12 +48,6 @@ const KEPT: &[&str] = &[
     "for",
     "friend",
     "goto",
-    "htobe16",
-    "htobe32",
-    "htobe64",
-    "htole16",
-    "htole32",
-    "htole64",
     "i386",
     "if",
     "inline",
@@ -70,10 +56,6 @@ const KEPT: &[&str] = &[
     "int32_t",
     "int64_t",
     "int8_t",
-    "le16toh",
-    "le32toh",
-    "le64toh",
-    "linux",
     "long",
     "memcpy",
     "memset",
@@ -84,22 +66,16 @@ const KEPT: &[&str] = &[
     "not",
     "not_eq",
     "nullptr",
-    "offsetof",
     "operator",
     "or",
     "or_eq",
     "private",
     "protected",
-    "pthread_cleanup_pop",
-    "pthread_cleanup_pop_restore_np",
-    "pthread_cleanup_push",
-    "pthread_cleanup_push_defer_np",
     "public",
     "register",
     "reinterpret_cast",
     "restrict",
     "return",
-    "sched_priority",
     "short",
     "signed",
     "size_t",
@@ -107,11 +83,6 @@ const KEPT: &[&str] = &[
     "static",
     "static_assert",
     "static_cast",
-    "stderr",
-    "stdin",
-    "stdout",
-    "strdupa",
-    "strndupa",
     "struct",
     "switch",
     "template",
@@ -129,7 +100,6 @@ const KEPT: &[&str] = &[
     "uint64_t",
     "uint8_t",
     "union",
-    "unix",
     "unsigned",
     "using",
     "virtual",
@@ -140,6 +110,16 @@ const KEPT: &[&str] = &[
     "xor",
     "xor_eq",
 ];
+
+/// Macros of the headers that nearcall.h and nearcall.hpp include, one a line, without those that
+/// begin with `_`, which no name of an interface file does. From `-dM -E` of gcc 12 and clang 14,
+/// as C11 to C23 and C++17 to C++23 and with the extensions of GNU, with glibc 2.36 on x86-64; a
+/// test in tests/stubs-c says what another compiler or library has besides.
+static MACROS: LazyLock<HashSet<&str>> =
+    LazyLock::new(|| include_str!("macros.txt").lines().collect());
+
+/// Before the name of each system call: every new kernel has more of these macros.
+const SYSTEM_CALL: &str = "SYS_";
 
 /// What functions that are generated call their parameters and locals, where none of a user's stand
 /// beside them, and what this library calls its own as it would what belongs to a type, or as it
@@ -187,6 +167,9 @@ const LOCALS: &[&str] = &[
     "writers",
 ];
 
+/// Between what imports or exports an interface with options and the interface's name.
+const WITH: &str = "with_";
+
 /// Names that are taken.
 #[derive(Default)]
 pub struct NameSet(BTreeSet<String>);
@@ -197,11 +180,24 @@ impl NameSet {
         self.take_beside(name, &NameSet::default())
     }
 
+    /// The same of an interface beside others: `nearcall_import_with_x` is what imports `x` with
+    /// options, and would import `with_x`.
+    fn take_interface(&mut self, name: &str, interfaces: &mut BTreeSet<String>) -> String {
+        let mut own = self.take(name);
+        while interfaces.contains(&format!("{WITH}{own}"))
+            || own.strip_prefix(WITH).is_some_and(|rest| interfaces.contains(rest))
+        {
+            own = self.take(&format!("{own}_"));
+        }
+        interfaces.insert(own.clone());
+        own
+    }
+
     /// The same where others are taken, too.
     fn take_beside(&mut self, name: &str, others: &NameSet) -> String {
         let is_ours = ["nc_", "nearcall", "NEARCALL"].iter().any(|own| name.starts_with(own));
         let mut name = if is_ours { format!("idl_{name}") } else { name.to_owned() };
-        if KEPT.contains(&&*name) {
+        if KEPT.contains(&&*name) || MACROS.contains(&*name) || name.starts_with(SYSTEM_CALL) {
             name.push('_');
         }
         while others.0.contains(&name) || !self.0.insert(name.clone()) {
@@ -225,7 +221,14 @@ impl Names {
     /// Names for a model.
     pub fn new(model: &Model) -> Names {
         let mut taken = NameSet(LOCALS.iter().map(|name| (*name).to_owned()).collect());
-        let names = model.declarations.iter().map(|one| taken.take(&one.name.0.join("_")));
+        let mut interfaces = BTreeSet::new();
+        let names = model.declarations.iter().map(|one| {
+            let name = one.name.0.join("_");
+            match one.kind {
+                Kind::Interface(_) => taken.take_interface(&name, &mut interfaces),
+                _ => taken.take(&name),
+            }
+        });
         let declarations: Vec<String> = names.collect();
         let (mut enumerators, mut functions) = (BTreeMap::new(), BTreeMap::new());
         for (declaration, id) in model.declarations.iter().zip((0u32..).map(DeclarationId)) {

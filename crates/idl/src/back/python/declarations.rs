@@ -47,7 +47,7 @@ impl Python<'_> {
         text.line(&format!("{}: _typing.Final = {value}", self.names.declaration(id)));
     }
 
-    fn enumerator(&self, id: DeclarationId, index: u32) -> String {
+    pub fn enumerator(&self, id: DeclarationId, index: u32) -> String {
         let Kind::Enum(shape) = &self.model.declaration(id).kind else {
             return index.to_string();
         };
@@ -94,16 +94,16 @@ impl Python<'_> {
         own: &[Member],
         text: &mut Text,
     ) {
-        let names = self.fields(id);
-        let names = &names[names.len() - own.len()..];
         let base = base.map_or("_raw.Record", |base| self.names.declaration(base));
-        self.record(id, ("Struct", base), text, |text| self.members(own, names, text));
+        self.record(id, ("Struct", base), text, |text| self.members(id, own, text));
     }
 
-    fn members(&self, own: &[Member], names: &[String], text: &mut Text) {
-        for (member, name) in own.iter().zip(names) {
+    fn members(&self, id: DeclarationId, own: &[Member], text: &mut Text) {
+        let all = self.fields(id).into_iter().zip(self.field_values(id));
+        let inherited_count = all.len() - own.len();
+        for (member, (name, value)) in own.iter().zip(all.skip(inherited_count)) {
             text.comment(&member.doc);
-            text.line(&format!("{name}: {}", self.member_annotation(member)));
+            text.line(&format!("{name}: {}{value}", self.member_annotation(member)));
         }
     }
 
@@ -111,7 +111,7 @@ impl Python<'_> {
         let decorator = Some("@_dataclasses.dataclass(eq=False)");
         self.class(id, ("Exception", decorator, "_nearcall.Raised"), text, |text| {
             text.line("");
-            self.members(own, &self.fields(id), text);
+            self.members(id, own, text);
         });
     }
 

@@ -83,7 +83,7 @@ impl Python<'_> {
     }
 
     /// The number that this is, or an array of.
-    fn number(&self, declared: &Type) -> Option<Primitive> {
+    pub fn number(&self, declared: &Type) -> Option<Primitive> {
         match self.model.resolved(declared) {
             Type::Array { element, .. } => self.number(element),
             Type::Primitive(
@@ -201,6 +201,11 @@ fn primitive_annotation(primitive: Primitive) -> &'static str {
 }
 
 fn numbers_annotation(primitive: Primitive) -> String {
+    format!("_numpy_typing.NDArray[{}]", numpy_type(primitive))
+}
+
+/// NumPy's type for a number.
+pub fn numpy_type(primitive: Primitive) -> String {
     let name = match primitive {
         Primitive::Octet | Primitive::Uint8 => "uint8",
         Primitive::Int8 => "int8",
@@ -214,7 +219,7 @@ fn numbers_annotation(primitive: Primitive) -> String {
         // Boolean, characters and long double are no numbers.
         _ => "float64",
     };
-    format!("_numpy_typing.NDArray[_numpy.{name}]")
+    format!("_numpy.{name}")
 }
 
 /// A bound, or none.

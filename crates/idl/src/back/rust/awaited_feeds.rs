@@ -4,9 +4,8 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::client::does;
 use crate::back::rust::docs::doc;
-use crate::back::rust::feeds::FeedOf;
+use crate::back::rust::feeds::{FeedOf, batches};
 use crate::back::rust::interface::Procedure;
-use crate::back::rust::stub::number;
 use crate::back::rust::tokens::{TokenStream, quote};
 
 impl Rust<'_> {
@@ -63,12 +62,12 @@ impl Rust<'_> {
             |client, feed, number| ::std::boxed::Box::pin(#awaiting { client }.#next(feed, number))
         };
         let sends = |sink: TokenStream, bound: u32| {
-            let bound = number(bound);
+            let batches = batches(feed, bound);
             quote! {
                 ::nearcall::AwaitedSink::new(
                     self.client,
                     #sink,
-                    #bound,
+                    #batches,
                     |client, feed, number, items| ::std::boxed::Box::pin(async move {
                         #awaiting { client }.#put(feed, number, &items).await
                     }),

@@ -4,7 +4,7 @@
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::feeds::FeedOf;
+use crate::back::rust::feeds::{FeedOf, batches};
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::server::{Form, Ran, server_name, stub_name};
@@ -44,7 +44,7 @@ impl Rust<'_> {
         };
         let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
         let sent = feed.sent.as_ref().expect("an exchange has items that go");
-        let (came, sent, bound) = (&feed.item, &sent.item, number(sent.bound));
+        let (came, batches, sent) = (&feed.item, batches(feed, sent.bound), &sent.item);
         let returned = quote! {
             (
                 ::nearcall::Unbegun<'_, ::nearcall::Sink<'_, #sent, ()>>,
@@ -58,7 +58,7 @@ impl Rust<'_> {
                     ::nearcall::Sink::new(
                         client,
                         sink,
-                        #bound,
+                        #batches,
                         |client, feed, number, items| #posting { client }.#put(feed, number, items),
                         |client, feed| #posting { client }.#end(feed)?.collect(),
                     )

@@ -35,6 +35,12 @@ pub struct SentItems {
     pub bound: u32,
 }
 
+/// The batches of a feed that go to the server, for the runtime.
+pub fn batches(feed: &FeedOf<'_>, count: u32) -> Option<TokenStream> {
+    let (procedure, count) = (number(feed.put?.plan.index), number(count));
+    Some(quote!(::nearcall::raw::Batches { procedure: #procedure, count: #count }))
+}
+
 impl Rust<'_> {
     pub fn feed_of<'p>(
         &self,
@@ -92,7 +98,7 @@ impl Rust<'_> {
             part.map(|part| ident(&names.functions[part.plan.index as usize]))
         };
         let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
-        let bound = number(feed.bound);
+        let batches = batches(&feed, feed.bound);
         let (returned, made) = match next {
             Some(_) if feed.sent.is_some() => self.exchange_opened(procedure, &feed),
             Some(next) => (
@@ -109,7 +115,7 @@ impl Rust<'_> {
                     ::nearcall::Sink::new(
                         &self.client,
                         open()?,
-                        #bound,
+                        #batches,
                         |client, feed, number, items| #posting { client }.#put(feed, number, items),
                         |client, feed| #posting { client }.#end(feed)?.collect(),
                     )

@@ -46,6 +46,19 @@ pub const CASES: &[Case] = &[
            I::a"],
     ),
     case(
+        "E0601",
+        [
+            "interface I { void a(); @feed long b(); void c(@feed in long x); };",
+            "interface I { void a(); @feed short b(); };",
+            "interface I { void a(); @feed long b(); void c(@feed in long x); void d(); };",
+        ],
+        &[
+            "E0601 operation `I::c` is gone: old-client client-source server-source: -",
+            "E0611 what `the feed of I::b` returns is `sequence<short, 992>`, was `sequence<long, \
+           496>`: old-client new-client client-source server-source: the feed of I::b",
+        ],
+    ),
+    case(
         "E0602",
         [
             "interface I { void a(); void b(in long x); };",

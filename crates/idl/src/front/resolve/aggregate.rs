@@ -8,6 +8,7 @@ use super::scope::{State, SymbolId, SymbolKind};
 use super::{Head, Resolver};
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{self, Definition, DefinitionKind, Label, Name, ScopedName, TypeUse};
+use crate::front::dialect::Dialect;
 use crate::front::rules::semantics as rules;
 use crate::model::{self, DeclarationId, Kind, Type, UnionDefault, Value};
 use crate::source::Span;
@@ -52,7 +53,8 @@ impl Resolver {
         }
         let members = self.inside(scope, |resolver| resolver.members(members));
         let base = base.map(SymbolId::declaration);
-        self.complete(symbol, Kind::Struct(model::Struct { base, members }), head);
+        let has_defaults = self.dialect == Dialect::Proto;
+        self.complete(symbol, Kind::Struct(model::Struct { base, members, has_defaults }), head);
         symbol
     }
 

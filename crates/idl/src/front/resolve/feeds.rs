@@ -10,6 +10,8 @@
 //! From here on nothing knows of items but the back ends: layout, plan and hashes see procedures
 //! whose A-stacks carry batches.
 
+use nearcall_abi::procedure_name::{END, NEXT, PUT};
+
 use crate::layout::fixed_bytes;
 use crate::model::{
     Annotation, Direction, Feed, FeedPart, Kind, Model, Operation, Parameter, Primitive, Type,
@@ -54,7 +56,7 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
     let is_exchange = operation.returns_feed && sent.is_some();
     let part = |part| Some(Feed { part, opened_by: name.clone(), is_exchange });
     let named = |prefix: &str, feed_part, parameters| Operation {
-        name: format!("_{prefix}_{name}"),
+        name: format!("{prefix}{name}"),
         doc: None,
         returns: None,
         parameters,
@@ -82,7 +84,7 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
     if operation.returns_feed {
         let item = operation.returns.clone().expect("an operation that returns a feed of nothing");
         let is_last = value("is_last", Direction::Out, Primitive::Boolean);
-        let mut next = named("next", FeedPart::Next, vec![feed(), number(), is_last]);
+        let mut next = named(NEXT, FeedPart::Next, vec![feed(), number(), is_last]);
         next.returns = Some(batch(model, item));
         procedures.push(next);
     }
@@ -96,8 +98,8 @@ fn carried(model: &Model, operation: Operation) -> Vec<Operation> {
         annotations: Vec::<Annotation>::new(),
         ..sent.clone()
     };
-    let mut put = named("put", FeedPart::Put, vec![feed(), number(), items]);
-    let mut end = named("end", FeedPart::End, vec![feed()]);
+    let mut put = named(PUT, FeedPart::Put, vec![feed(), number(), items]);
+    let mut end = named(END, FeedPart::End, vec![feed()]);
     if is_exchange {
         // What the procedure raises comes with the items.
         put.raises.clear();

@@ -224,7 +224,7 @@ impl Guest for GuestCall {
     type Output = (Replied, Option<OutOfLine>);
 
     fn name(&self) -> &'static str {
-        self.binding.all_procedures()[self.procedure].name
+        self.binding.all_procedures()[self.procedure].told().operation()
     }
 
     fn run(&self) -> (Replied, Option<OutOfLine>) {
