@@ -354,6 +354,12 @@ pub mod growing {
             Self::Broken(raised)
         }
     }
+    impl ::core::convert::From<ShelfSwapException> for Broken {
+        fn from(raised: ShelfSwapException) -> Self {
+            let ShelfSwapException::Broken(raised) = raised;
+            raised
+        }
+    }
     /// Calls `growing::Shelf` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct ShelfClient {

@@ -34,6 +34,12 @@ pub mod descriptors {
             Self::Busy(raised)
         }
     }
+    impl ::core::convert::From<VaultOpenException> for Busy {
+        fn from(raised: VaultOpenException) -> Self {
+            let VaultOpenException::Busy(raised) = raised;
+            raised
+        }
+    }
     /// Calls `descriptors::Vault` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct VaultClient {

@@ -165,6 +165,12 @@ pub mod exchanges {
             Self::RpcStatus(raised)
         }
     }
+    impl ::core::convert::From<TalksTalkException> for super::grpc::RpcStatus {
+        fn from(raised: TalksTalkException) -> Self {
+            let TalksTalkException::RpcStatus(raised) = raised;
+            raised
+        }
+    }
     /// What `Count` raises.
     #[derive(Clone, Debug, PartialEq)]
     pub enum TalksCountException {
@@ -182,6 +188,12 @@ pub mod exchanges {
     impl ::core::convert::From<super::grpc::RpcStatus> for TalksCountException {
         fn from(raised: super::grpc::RpcStatus) -> Self {
             Self::RpcStatus(raised)
+        }
+    }
+    impl ::core::convert::From<TalksCountException> for super::grpc::RpcStatus {
+        fn from(raised: TalksCountException) -> Self {
+            let TalksCountException::RpcStatus(raised) = raised;
+            raised
         }
     }
     /// Calls `exchanges::Talks` in the domain that exports it.

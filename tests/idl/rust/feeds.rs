@@ -109,6 +109,12 @@ pub mod feeds {
             Self::Refused(raised)
         }
     }
+    impl ::core::convert::From<LedgerRowsException> for Refused {
+        fn from(raised: LedgerRowsException) -> Self {
+            let LedgerRowsException::Refused(raised) = raised;
+            raised
+        }
+    }
     /// What `load` raises.
     #[derive(Clone, Debug, PartialEq)]
     pub enum LedgerLoadException {
@@ -126,6 +132,12 @@ pub mod feeds {
     impl ::core::convert::From<Refused> for LedgerLoadException {
         fn from(raised: Refused) -> Self {
             Self::Refused(raised)
+        }
+    }
+    impl ::core::convert::From<LedgerLoadException> for Refused {
+        fn from(raised: LedgerLoadException) -> Self {
+            let LedgerLoadException::Refused(raised) = raised;
+            raised
         }
     }
     /// Calls `feeds::Ledger` in the domain that exports it.

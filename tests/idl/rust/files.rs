@@ -98,6 +98,12 @@ impl ::core::convert::From<self::files::NotFound> for FilesWriteException {
         Self::NotFound(raised)
     }
 }
+impl ::core::convert::From<FilesWriteException> for self::files::NotFound {
+    fn from(raised: FilesWriteException) -> Self {
+        let FilesWriteException::NotFound(raised) = raised;
+        raised
+    }
+}
 /// Files of a directory.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]

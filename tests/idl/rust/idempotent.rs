@@ -34,6 +34,12 @@ pub mod again {
             Self::Gone(raised)
         }
     }
+    impl ::core::convert::From<AgainLookException> for Gone {
+        fn from(raised: AgainLookException) -> Self {
+            let AgainLookException::Gone(raised) = raised;
+            raised
+        }
+    }
     /// Calls `again::Again` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct AgainClient {

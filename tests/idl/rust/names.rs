@@ -19,6 +19,12 @@ impl ::core::convert::From<self::files::Ok> for FilesRemoveException_ {
         Self::Ok(raised)
     }
 }
+impl ::core::convert::From<FilesRemoveException_> for self::files::Ok {
+    fn from(raised: FilesRemoveException_) -> Self {
+        let FilesRemoveException_::Ok(raised) = raised;
+        raised
+    }
+}
 /// Calls `Files` in the domain that exports it.
 #[derive(Clone, Debug)]
 #[allow(dead_code)]
@@ -728,6 +734,12 @@ pub mod r#async {
             Self::Err(raised)
         }
     }
+    impl ::core::convert::From<GenTryException> for super::nearcall::client::Err {
+        fn from(raised: GenTryException) -> Self {
+            let GenTryException::Err(raised) = raised;
+            raised
+        }
+    }
     /// Calls `async::gen` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct GenClient {
@@ -1138,6 +1150,12 @@ pub mod nearcall {
             Self::Err(raised)
         }
     }
+    impl ::core::convert::From<ClientCallException> for self::client::Err {
+        fn from(raised: ClientCallException) -> Self {
+            let ClientCallException::Err(raised) = raised;
+            raised
+        }
+    }
     /// What `into_it` raises.
     #[derive(Clone, Debug, PartialEq)]
     pub enum ClientIntoItException {
@@ -1155,6 +1173,12 @@ pub mod nearcall {
     impl ::core::convert::From<self::client::Err> for ClientIntoItException {
         fn from(raised: self::client::Err) -> Self {
             Self::Err(raised)
+        }
+    }
+    impl ::core::convert::From<ClientIntoItException> for self::client::Err {
+        fn from(raised: ClientIntoItException) -> Self {
+            let ClientIntoItException::Err(raised) = raised;
+            raised
         }
     }
     /// Calls `nearcall::Client` in the domain that exports it.

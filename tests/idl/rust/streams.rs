@@ -176,6 +176,12 @@ pub mod streams {
             Self::RpcStatus(raised)
         }
     }
+    impl ::core::convert::From<TransfersGetException> for super::grpc::RpcStatus {
+        fn from(raised: TransfersGetException) -> Self {
+            let TransfersGetException::RpcStatus(raised) = raised;
+            raised
+        }
+    }
     /// What `Put` raises.
     #[derive(Clone, Debug, PartialEq)]
     pub enum TransfersPutException {
@@ -193,6 +199,12 @@ pub mod streams {
     impl ::core::convert::From<super::grpc::RpcStatus> for TransfersPutException {
         fn from(raised: super::grpc::RpcStatus) -> Self {
             Self::RpcStatus(raised)
+        }
+    }
+    impl ::core::convert::From<TransfersPutException> for super::grpc::RpcStatus {
+        fn from(raised: TransfersPutException) -> Self {
+            let TransfersPutException::RpcStatus(raised) = raised;
+            raised
         }
     }
     /// What `Fill` raises.
@@ -214,6 +226,12 @@ pub mod streams {
             Self::RpcStatus(raised)
         }
     }
+    impl ::core::convert::From<TransfersFillException> for super::grpc::RpcStatus {
+        fn from(raised: TransfersFillException) -> Self {
+            let TransfersFillException::RpcStatus(raised) = raised;
+            raised
+        }
+    }
     /// What `All` raises.
     #[derive(Clone, Debug, PartialEq)]
     pub enum TransfersAllException {
@@ -231,6 +249,12 @@ pub mod streams {
     impl ::core::convert::From<super::grpc::RpcStatus> for TransfersAllException {
         fn from(raised: super::grpc::RpcStatus) -> Self {
             Self::RpcStatus(raised)
+        }
+    }
+    impl ::core::convert::From<TransfersAllException> for super::grpc::RpcStatus {
+        fn from(raised: TransfersAllException) -> Self {
+            let TransfersAllException::RpcStatus(raised) = raised;
+            raised
         }
     }
     /// Calls `streams::Transfers` in the domain that exports it.

@@ -5260,6 +5260,12 @@ pub mod types {
             Self::Bad(raised)
         }
     }
+    impl ::core::convert::From<LentRaisingException> for self::lent::Bad {
+        fn from(raised: LentRaisingException) -> Self {
+            let LentRaisingException::Bad(raised) = raised;
+            raised
+        }
+    }
     /// Calls `types::Lent` in the domain that exports it.
     #[derive(Clone, Debug)]
     pub struct LentClient {
@@ -6355,6 +6361,12 @@ pub mod types {
     impl ::core::convert::From<self::lent::Bad> for DerivedOwnException {
         fn from(raised: self::lent::Bad) -> Self {
             Self::Bad(raised)
+        }
+    }
+    impl ::core::convert::From<DerivedOwnException> for self::lent::Bad {
+        fn from(raised: DerivedOwnException) -> Self {
+            let DerivedOwnException::Bad(raised) = raised;
+            raised
         }
     }
     /// Calls `types::Derived` in the domain that exports it.

@@ -191,6 +191,23 @@ fn a_procedure_fails_with_a_status() {
     });
 }
 
+/// What every procedure fails with, judged by one function.
+fn code<E: Into<RpcStatus>>(error: Error<E>) -> Option<RpcCode> {
+    match error {
+        Error::Exception(raised) => Some(raised.into().code),
+        Error::Call(_) => None,
+    }
+}
+
+#[test]
+fn one_function_reads_the_status_of_every_procedure() {
+    with_desk(|desk| {
+        assert_eq!(desk.r#return(&full_book()).map_err(code), Err(Some(RpcCode::NotFound)));
+        let late = desk.with_deadline(std::time::Duration::ZERO).lend(&empty_book());
+        assert_eq!(late.map_err(code), Err(None));
+    });
+}
+
 /// A status is of any length, as a response is: none is lost for what it says.
 #[test]
 fn a_status_may_be_longer_than_its_a_stack() {

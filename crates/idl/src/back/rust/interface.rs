@@ -111,6 +111,17 @@ impl Rust<'_> {
         });
         let spelled: Vec<String> = variants.iter().map(ToString::to_string).collect();
         let allow = self.exception_lints(&spelled, operation).attribute();
+        // One function may judge what every operation raises that raises the same alone.
+        let only = <&[Ident; 1]>::try_from(variants.as_slice()).ok().map(|[variant]| {
+            quote! {
+                #(impl ::core::convert::From<#name> for #types {
+                    fn from(raised: #name) -> Self {
+                        let #name::#variant(raised) = raised;
+                        raised
+                    }
+                })*
+            }
+        });
         quote! {
             #doc
             #[derive(Clone, Debug, PartialEq)]
@@ -127,6 +138,7 @@ impl Rust<'_> {
             #(impl ::core::convert::From<#types> for #name {
                 fn from(raised: #types) -> Self { Self::#variants(raised) }
             })*
+            #only
         }
     }
 
