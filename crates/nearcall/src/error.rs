@@ -93,8 +93,9 @@ pub enum Ran {
 pub enum UsageError {
     /// An argument is over its bound.
     OverBound(OverBound),
-    /// A value is not among those that its type or its place has.
-    OutOfRange(OutOfRange),
+    /// A value is not among those that its type or its place has. In a box, so that no call that
+    /// returns has room for it.
+    OutOfRange(Box<OutOfRange>),
     /// Text that a caller in another language gave is not UTF-8, or has a NUL in it.
     Text {
         /// The parameter.

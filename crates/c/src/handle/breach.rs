@@ -28,7 +28,8 @@ pub unsafe fn breach(breach: BreachRecord) -> UsageError {
         },
         _ => value.to_string(),
     };
-    UsageError::OutOfRange(OutOfRange { parameter, value, allowed: allowed.to_owned() })
+    let allowed = allowed.to_owned();
+    UsageError::OutOfRange(Box::new(OutOfRange { parameter, value, allowed }))
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl ForeignEntries {
 fn raised(outcome: u32) -> UsageError {
     let allowed = String::from("the number of one that the procedure raises");
     let value = outcome.to_string();
-    UsageError::OutOfRange(OutOfRange { parameter: "exception", value, allowed })
+    UsageError::OutOfRange(Box::new(OutOfRange { parameter: "exception", value, allowed }))
 }
 
 /// One call while an entry stub in C serves it. `nearcall_served` in C.

@@ -113,7 +113,7 @@ impl Writer {
         if self.breach.is_none() {
             let (value, allowed) = (format!("{value:?}"), allowed.to_owned());
             let beyond = OutOfRange { parameter: member, value, allowed };
-            self.breach = Some(UsageError::OutOfRange(beyond));
+            self.breach = Some(UsageError::OutOfRange(Box::new(beyond)));
         }
     }
 
