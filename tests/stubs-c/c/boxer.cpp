@@ -20,6 +20,11 @@ void prime(Node &node) {
     for (auto &one : node.named) {
         prime(*one.second);
     }
+    for (auto &group : node.groups) {
+        for (auto &one : group) {
+            prime(*one.second);
+        }
+    }
     for (Node &one : node.all) {
         prime(one);
     }
@@ -50,6 +55,8 @@ Node tree() {
     node.next = leaf("next");
     node.next->next.emplace(leaf("after"));
     node.named["a"] = leaf("named");
+    node.groups.resize(2);
+    node.groups[1]["b"] = leaf("grouped");
     node.all.push_back(leaf("one"));
     node.link._d = true;
     node.link._u.emplace<1>(leaf("linked"));
@@ -78,6 +85,8 @@ void call(const boxing::Trees &trees) {
     CHECK(came.name == "root'" && came.next->name == "next'");
     CHECK(came.next->next->name == "after'" && !came.next->next->next);
     CHECK(came.named.size() == 1 && came.named.at("a")->name == "named'");
+    CHECK(came.groups.size() == 2 && came.groups[0].empty());
+    CHECK(came.groups[1].at("b")->name == "grouped'");
     CHECK(came.all.size() == 1 && came.all[0].name == "one'");
     CHECK(came.link._d && std::get<1>(came.link._u)->name == "linked'");
     boxing::Twig twig;
