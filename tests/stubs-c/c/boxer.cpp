@@ -1,8 +1,10 @@
 // Values that hold their own type, as they are made, copied, moved, sent and refused.
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "boxing.hpp"
 #include "check.h"
@@ -80,6 +82,29 @@ void copy_and_move() {
     CHECK(!another);
 }
 
+// What cannot be copied, and the sequence of C that stands for some of it.
+struct Single {
+    std::unique_ptr<std::int32_t> number;
+};
+
+struct Numbers {
+    std::uint32_t _length;
+    std::int32_t *_buffer;
+};
+
+void nc_give(const Single &value, std::int32_t &target) { target = *value.number; }
+
+// Elements are sent from where they are: of a tree, each level would be copied with all below it.
+void send_without_copies() {
+    std::vector<Single> all(2);
+    all[0].number = std::make_unique<std::int32_t>(6);
+    all[1].number = std::make_unique<std::int32_t>(28);
+    Numbers numbers{};
+    nearcall::detail::nc_give(all, numbers);
+    CHECK(numbers._length == 2 && numbers._buffer[0] == 6 && numbers._buffer[1] == 28);
+    nearcall_free(numbers._buffer);
+}
+
 void call(const boxing::Trees &trees) {
     Node came = trees.primed(tree());
     CHECK(came.name == "root'" && came.next->name == "next'");
@@ -123,6 +148,7 @@ int main() {
     nearcall::orderly_end end(domain);
     boxing::Trees trees(domain, "trees");
     copy_and_move();
+    send_without_copies();
     call(trees);
     refuse(trees);
     call(trees);
