@@ -1,9 +1,13 @@
 //! What a value may be, in the words that errors say it in.
 
+use std::collections::HashMap;
+
+use pyo3::prelude::*;
+
 use crate::table::Range;
 use crate::words::{Number, Word};
 
-/// Most numbers that are told one by one. An error is to fit a line or two.
+/// Most enumerators that are told one by one. An error is to fit a line or two.
 const PARTS_MAX: usize = 8;
 
 /// `-1.5 to 2.5`, `0 or more`, `'z' or less`.
@@ -17,14 +21,18 @@ pub fn within(word: Word, range: &Range) -> String {
     }
 }
 
-/// `0 to 2`, or one by one what does not stand in a row.
-pub fn one_of(values: impl Iterator<Item = i128>) -> String {
-    let mut values: Vec<i128> = values.collect();
-    values.sort_unstable();
-    let runs = values.chunk_by(|one, next| one + 1 == *next);
+/// `LOW (0) to HIGH (2)`, or one by one what does not stand in a row.
+pub fn enumerators(py: Python<'_>, values: &HashMap<i128, Py<PyAny>>) -> String {
+    let mut numbers: Vec<i128> = values.keys().copied().collect();
+    numbers.sort_unstable();
+    let word = |number: &i128| {
+        let name = values[number].getattr(py, "name").map(|name| name.to_string());
+        name.map_or_else(|_| number.to_string(), |name| format!("{name} ({number})"))
+    };
+    let runs = numbers.chunk_by(|one, next| one + 1 == *next);
     let parts = runs.flat_map(|run| match run {
-        [first, _, .., last] => vec![format!("{first} to {last}")],
-        few => few.iter().map(i128::to_string).collect(),
+        [first, _, .., last] => vec![format!("{} to {}", word(first), word(last))],
+        few => few.iter().map(word).collect(),
     });
     let mut parts: Vec<String> = parts.collect();
     if parts.len() > PARTS_MAX {

@@ -115,7 +115,7 @@ pub fn word(
 fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Result<(), Wrong> {
     match kind {
         Kind::Enum { word, values, .. } => {
-            let allowed = || allowed::one_of(values.keys().copied());
+            let allowed = || allowed::enumerators(value.py(), values);
             let number = integer(value, &allowed)?;
             if !values.contains_key(&number) {
                 return Err(Wrong::range(number, allowed()));

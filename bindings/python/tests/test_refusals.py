@@ -45,7 +45,8 @@ def test_numbers_outside_of_their_type(rust: typing.Any, shapes: Shapes) -> None
     refused(lambda: rust.percent(0, numpy.array([-1], numpy.int32)), "all is -1, allowed is 0 to 100")
     refused(lambda: rust.narrow([1e300]), "given")
     refused(lambda: rust.letters(["€"], []), "given is '€'")
-    refused(lambda: rust.letters([], [5]), "levels is 5, allowed is ")
+    levels = "levels is 5, allowed is LOW (0), MIDDLE (7) or HIGH (8)"
+    refused(lambda: rust.letters([], [5]), levels)
 
 
 def test_wrong_types_are_type_errors(rust: typing.Any, shapes: Shapes) -> None:

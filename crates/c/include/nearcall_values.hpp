@@ -119,8 +119,9 @@ template <class T, class C> void nc_give(const std::vector<T> &value, C &target)
     const std::uint32_t count = count_of(value.size());
     target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
     for (const auto &one : value) {
-        target._length++;
-        nc_give(static_cast<T>(one), target._buffer[target._length - 1]);
+        /* Of a vector of bool there are no elements to refer to. */
+        const T &element = one;
+        nc_give(element, target._buffer[target._length++]);
     }
 }
 

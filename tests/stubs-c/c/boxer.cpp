@@ -1,8 +1,10 @@
 // Values that hold their own type, as they are made, copied, moved, sent and refused.
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "boxing.hpp"
 #include "check.h"
@@ -19,6 +21,11 @@ void prime(Node &node) {
     }
     for (auto &one : node.named) {
         prime(*one.second);
+    }
+    for (auto &group : node.groups) {
+        for (auto &one : group) {
+            prime(*one.second);
+        }
     }
     for (Node &one : node.all) {
         prime(one);
@@ -50,6 +57,8 @@ Node tree() {
     node.next = leaf("next");
     node.next->next.emplace(leaf("after"));
     node.named["a"] = leaf("named");
+    node.groups.resize(2);
+    node.groups[1]["b"] = leaf("grouped");
     node.all.push_back(leaf("one"));
     node.link._d = true;
     node.link._u.emplace<1>(leaf("linked"));
@@ -73,11 +82,36 @@ void copy_and_move() {
     CHECK(!another);
 }
 
+// What cannot be copied, and the sequence of C that stands for some of it.
+struct Single {
+    std::unique_ptr<std::int32_t> number;
+};
+
+struct Numbers {
+    std::uint32_t _length;
+    std::int32_t *_buffer;
+};
+
+void nc_give(const Single &value, std::int32_t &target) { target = *value.number; }
+
+// Elements are sent from where they are: of a tree, each level would be copied with all below it.
+void send_without_copies() {
+    std::vector<Single> all(2);
+    all[0].number = std::make_unique<std::int32_t>(6);
+    all[1].number = std::make_unique<std::int32_t>(28);
+    Numbers numbers{};
+    nearcall::detail::nc_give(all, numbers);
+    CHECK(numbers._length == 2 && numbers._buffer[0] == 6 && numbers._buffer[1] == 28);
+    nearcall_free(numbers._buffer);
+}
+
 void call(const boxing::Trees &trees) {
     Node came = trees.primed(tree());
     CHECK(came.name == "root'" && came.next->name == "next'");
     CHECK(came.next->next->name == "after'" && !came.next->next->next);
     CHECK(came.named.size() == 1 && came.named.at("a")->name == "named'");
+    CHECK(came.groups.size() == 2 && came.groups[0].empty());
+    CHECK(came.groups[1].at("b")->name == "grouped'");
     CHECK(came.all.size() == 1 && came.all[0].name == "one'");
     CHECK(came.link._d && std::get<1>(came.link._u)->name == "linked'");
     boxing::Twig twig;
@@ -114,6 +148,7 @@ int main() {
     nearcall::orderly_end end(domain);
     boxing::Trees trees(domain, "trees");
     copy_and_move();
+    send_without_copies();
     call(trees);
     refuse(trees);
     call(trees);

@@ -127,7 +127,10 @@ impl C<'_> {
             });
         printed.later = waiting;
         for declared in ready {
-            self.by_value(printed, &declared);
+            match self.resolved(&declared) {
+                Type::Map { key, value, .. } => self.print_pair(printed, &declared, (key, value)),
+                _ => self.by_value(printed, &declared),
+            }
             self.catch_up(printed);
         }
     }
@@ -226,21 +229,22 @@ impl C<'_> {
             Type::Map { key, value, .. } if is_new(printed) => {
                 self.by_value(printed, key);
                 self.by_pointer(printed, value);
-                let pair = name.replacen("map_", "pair_", 1);
+                let pair = pair_name(&tag);
                 printed.text.line(format!("typedef struct {pair} {pair};"));
                 let buffer = format!("{pair} *_buffer;");
                 self.anonymous(printed.text, &name, &["uint32_t _length;", &buffer]);
                 printed.later.push(resolved.clone());
             }
-            Type::Map { key, value, .. } if printed.done.insert(format!("pair of {tag}")) => {
-                self.by_value(printed, value);
-                let key = self.declarator(self.resolved(key), "key;");
-                let value = self.declarator(self.resolved(value), "value;");
-                let pair = name.replacen("map_", "pair_", 1);
-                self.anonymous(printed.text, &pair, &[&key, &value]);
-            }
             _ => {}
         }
+    }
+
+    /// What a map has many of. A map that is named again does not need it yet.
+    fn print_pair(&self, printed: &mut Printed<'_>, map: &Type, (key, value): (&Type, &Type)) {
+        self.by_value(printed, value);
+        let key = self.declarator(self.resolved(key), "key;");
+        let value = self.declarator(self.resolved(value), "value;");
+        self.anonymous(printed.text, &pair_name(&self.tag(map)), &[&key, &value]);
     }
 
     /// Has the records defined that a caller's memory for results is passed in.
@@ -443,6 +447,11 @@ pub fn quoted(value: &str) -> String {
     }
     text.push('"');
     text
+}
+
+/// The struct of a key and a value of the map that is called so.
+fn pair_name(tag: &str) -> String {
+    format!("nearcall_{}", tag.replacen("map_", "pair_", 1))
 }
 
 /// A built-in scalar.
