@@ -136,7 +136,7 @@ void refuse(const boxing::Trees &trees) {
     node.named.clear();
     node.link._d = true;
     node.link._u.emplace<1>();
-    expect_refusal([&] { trees.primed(node); }, "node is 0, allowed is a pointer that is not null");
+    expect_refusal([&] { trees.primed(node); }, "node is 0, allowed is one that is there");
 }
 
 } // namespace

@@ -1,9 +1,36 @@
 //! What generated code says of a value of ours that is beyond a limit.
 
+use std::ffi::c_char;
+
 use nearcall::{OutOfRange, OverBound, UsageError};
 
 use super::literal;
-use super::records::BreachRecord;
+
+/// What kind of value is beyond which kind of limit: `NEARCALL_BREACH_*`.
+pub mod kind {
+    pub const BOUND: u32 = 0;
+    pub const TEXT: u32 = 1;
+    pub const SIGNED: u32 = 2;
+    pub const UNSIGNED: u32 = 3;
+    pub const FLOAT: u32 = 4;
+    pub const DOUBLE: u32 = 5;
+    pub const CHARACTER: u32 = 6;
+}
+
+/// A limit of the interface that a value of ours is beyond. `nearcall_breach` in C.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct BreachRecord {
+    /// Of the parameter or member.
+    pub name: *const c_char,
+    /// What a number or character may be, in words.
+    pub allowed: *const c_char,
+    /// The count, the number's bits, or the byte at which it stops being text.
+    pub value: u64,
+    pub limit: u64,
+    /// One of [`kind`].
+    pub kind: u32,
+}
 
 /// An argument or result of ours is beyond a limit of the interface.
 ///
@@ -17,16 +44,18 @@ pub unsafe fn breach(breach: BreachRecord) -> UsageError {
     // SAFETY: H4.
     let allowed = unsafe { literal(allowed) };
     let value = match kind {
-        0 => return UsageError::OverBound(OverBound { parameter, value, limit }),
-        1 => return UsageError::Text { parameter, at: value as usize },
-        2 => value.cast_signed().to_string(),
-        4 => format!("{:?}", f32::from_bits(value as u32)),
-        5 => format!("{:?}", f64::from_bits(value)),
-        6 => match u32::try_from(value).ok().and_then(char::from_u32) {
+        kind::BOUND => return UsageError::OverBound(OverBound { parameter, value, limit }),
+        kind::TEXT => return UsageError::Text { parameter, at: value as usize },
+        kind::SIGNED => value.cast_signed().to_string(),
+        kind::FLOAT => format!("{:?}", f32::from_bits(value as u32)),
+        kind::DOUBLE => format!("{:?}", f64::from_bits(value)),
+        kind::CHARACTER => match u32::try_from(value).ok().and_then(char::from_u32) {
             Some(character) => format!("{character:?}"),
             None => format!("{value:#x}"),
         },
-        _ => value.to_string(),
+        kind::UNSIGNED => value.to_string(),
+        // No kind of this library's.
+        _ => format!("{value:#x}"),
     };
     let allowed = allowed.to_owned();
     UsageError::OutOfRange(Box::new(OutOfRange { parameter, value, allowed }))
@@ -47,15 +76,24 @@ mod tests {
     #[test]
     fn a_value_is_told_as_its_type_shows_it_and_with_what_is_allowed() {
         let minus_five = (-5i64).cast_unsigned();
-        assert_eq!(told(0, 10, c""), "age has 10 bytes or elements, its limit is 9");
-        assert_eq!(told(1, 10, c""), "age is not UTF-8 at byte 10");
-        assert_eq!(told(2, minus_five, c"0 to 9"), "age is -5, allowed is 0 to 9");
-        assert_eq!(told(3, u64::MAX, c"1"), "age is 18446744073709551615, allowed is 1");
+        assert_eq!(told(kind::BOUND, 10, c""), "age has 10 bytes or elements, its limit is 9");
+        assert_eq!(told(kind::TEXT, 10, c""), "age is not UTF-8 at byte 10");
+        assert_eq!(told(kind::SIGNED, minus_five, c"0 to 9"), "age is -5, allowed is 0 to 9");
+        assert_eq!(
+            told(kind::UNSIGNED, u64::MAX, c"1"),
+            "age is 18446744073709551615, allowed is 1"
+        );
         let tenth = f32::to_bits(0.1).into();
-        assert_eq!(told(4, tenth, c"0.5 or more"), "age is 0.1, allowed is 0.5 or more");
+        assert_eq!(told(kind::FLOAT, tenth, c"0.5 or more"), "age is 0.1, allowed is 0.5 or more");
         let never = f64::NAN.to_bits();
-        assert_eq!(told(5, never, c"0.5 or more"), "age is NaN, allowed is 0.5 or more");
-        assert_eq!(told(6, 'g'.into(), c"'a' to 'f'"), "age is 'g', allowed is 'a' to 'f'");
-        assert_eq!(told(6, 0xd800, c"'a' to 'f'"), "age is 0xd800, allowed is 'a' to 'f'");
+        assert_eq!(told(kind::DOUBLE, never, c"0.5 or more"), "age is NaN, allowed is 0.5 or more");
+        assert_eq!(
+            told(kind::CHARACTER, 'g'.into(), c"'a' to 'f'"),
+            "age is 'g', allowed is 'a' to 'f'"
+        );
+        assert_eq!(
+            told(kind::CHARACTER, 0xd800, c"'a' to 'f'"),
+            "age is 0xd800, allowed is 'a' to 'f'"
+        );
     }
 }

@@ -3,13 +3,13 @@
 use nearcall::raw::{Call, Client, Malformed, Reply};
 use nearcall::{CallError, Ran};
 
-use super::breach::breach;
+use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_arguments};
 use super::domain::ClientRecord;
 use super::lent::{put_some_lent, with_lent};
 use super::records::{
-    BreachRecord, DescriptorRecord, Environment, Kept, MalformedRecord, Message, Outcome,
-    ReplyRecord, Take, outcome_of,
+    DescriptorRecord, Environment, Kept, MalformedRecord, Message, Outcome, ReplyRecord, Take,
+    outcome_of,
 };
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};

@@ -292,19 +292,6 @@ pub struct MalformedRecord {
     pub limit: u64,
 }
 
-/// A limit of the interface that a value of ours is beyond. `nearcall_breach` in C.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct BreachRecord {
-    /// Of the parameter or member.
-    pub name: *const c_char,
-    /// What a number or character may be, in words.
-    pub allowed: *const c_char,
-    pub value: u64,
-    pub limit: u64,
-    pub kind: u32,
-}
-
 const _: () = assert!(size_of::<Kept<'_>>() <= size_of::<[u64; 8]>());
 const _: () = assert!(align_of::<Kept<'_>>() <= align_of::<u64>());
 const _: () = assert!(size_of::<Ahead<'_>>() <= size_of::<[u64; 6]>());
@@ -499,7 +486,16 @@ fn assert_messages(text: &mut String) {
     record!(text, BatchRecord, "nearcall_batch", items, count);
     record!(text, OpaqueRecord, "nearcall_opaque", held);
     record!(text, MalformedRecord, "nearcall_malformed", kind, claimed, limit);
-    record!(text, BreachRecord, "nearcall_breach", name, allowed, value, limit, kind);
+    record!(
+        text,
+        super::breach::BreachRecord,
+        "nearcall_breach",
+        name,
+        allowed,
+        value,
+        limit,
+        kind
+    );
 }
 
 /// Of what a caller fills in, whose members are named as OMG IDL's mapping names them.
@@ -540,6 +536,7 @@ fn assert_brief_calls(text: &mut String) {
 /// Numbers that both sides know.
 #[cfg(test)]
 fn numbers() -> Vec<(&'static str, u32)> {
+    use super::breach::kind as breach;
     vec![
         ("NEARCALL_RETURNED", Outcome::RETURNED),
         ("NEARCALL_USAGE", Outcome::Usage as u32),
@@ -563,6 +560,13 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_FORM_LENT", form::LENT),
         ("NEARCALL_FORM_SCRATCH", form::SCRATCH),
         ("NEARCALL_FORM_PREALLOC", form::PREALLOC),
+        ("NEARCALL_BREACH_BOUND", breach::BOUND),
+        ("NEARCALL_BREACH_TEXT", breach::TEXT),
+        ("NEARCALL_BREACH_SIGNED", breach::SIGNED),
+        ("NEARCALL_BREACH_UNSIGNED", breach::UNSIGNED),
+        ("NEARCALL_BREACH_FLOAT", breach::FLOAT),
+        ("NEARCALL_BREACH_DOUBLE", breach::DOUBLE),
+        ("NEARCALL_BREACH_CHARACTER", breach::CHARACTER),
         ("NEARCALL_POST_NOW", when::NOW),
         ("NEARCALL_POST_SPARE", when::SPARE),
         ("NEARCALL_POST_EITHER", when::EITHER),

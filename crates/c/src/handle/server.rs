@@ -8,11 +8,11 @@ use std::os::fd::BorrowedFd;
 use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
 use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, OutOfRange, UsageError};
 
-use super::breach::breach;
+use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_results};
 use super::exchanges::ForeignEnds;
 use super::records::{
-    self, BreachRecord, DescriptorRecord, Environment, MalformedRecord, Message, OpaqueRecord, Take,
+    self, DescriptorRecord, Environment, MalformedRecord, Message, OpaqueRecord, Take,
 };
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};

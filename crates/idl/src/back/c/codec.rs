@@ -478,6 +478,6 @@ fn print_missing(missing: &[u8], text: &mut Text) {
 
 /// A member that has to point to something, and does not.
 fn null() -> Outside {
-    let (bits, allowed) = (String::from("0"), String::from("a pointer that is not null"));
+    let (bits, allowed) = (String::from("0"), String::from("one that is there"));
     Outside { kind: "UNSIGNED", bits, allowed }
 }
