@@ -346,7 +346,9 @@ pub fn refused(py: Python<'_>, (wrong, label): (Wrong, &'static str)) -> Unserve
     let wrong = wrong.named(label);
     let refusal = match &wrong {
         Wrong::Bound(over) => Some(Refusal::Results(UsageError::OverBound(over.clone()))),
-        Wrong::Range(beyond) => Some(Refusal::Results(UsageError::OutOfRange(Box::new(beyond.clone())))),
+        Wrong::Range(beyond) => {
+            Some(Refusal::Results(UsageError::OutOfRange(Box::new(beyond.clone()))))
+        }
         Wrong::NotOpen { wanted, .. } => {
             Some(Refusal::Descriptor(WrongDescriptor { wanted: *wanted, mode: 0 }))
         }

@@ -1,4 +1,4 @@
-/* Made from crates/c/src/handle/records.rs; a test there compares them. */
+/* Made by crates/c/src/handle/layout.rs, where a test compares them. */
 #ifndef NEARCALL_LAYOUT_H
 #define NEARCALL_LAYOUT_H
 

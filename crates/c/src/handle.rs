@@ -25,6 +25,8 @@ mod descriptors;
 mod domain;
 mod exchanges;
 mod feeds;
+#[cfg(test)]
+mod layout;
 mod lent;
 mod memory;
 mod options;

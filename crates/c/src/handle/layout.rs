@@ -1,0 +1,233 @@
+//! `include/nearcall_layout.h`: where the fields of shared records lie, and the numbers that both
+//! sides know, for the C compiler to assert.
+
+use std::mem::size_of;
+
+use super::records::*;
+
+/// Sizes and offsets of every record, as assertions in C.
+fn layout_header() -> String {
+    let mut text = String::from(
+        "/* Made by crates/c/src/handle/layout.rs, where a test compares them. */\n\
+         #ifndef NEARCALL_LAYOUT_H\n#define NEARCALL_LAYOUT_H\n\n",
+    );
+    assert_interfaces(&mut text);
+    assert_messages(&mut text);
+    assert_prealloc(&mut text);
+    assert_brief_calls(&mut text);
+    for (name, value) in numbers() {
+        text += &format!("NEARCALL_ASSERT({name} == {value});\n");
+    }
+    text + "\n#endif\n"
+}
+
+macro_rules! record {
+    ($text:ident, $record:ty, $name:literal, $($field:ident),+) => {{
+        let bytes = size_of::<$record>();
+        *$text += &format!("NEARCALL_ASSERT(sizeof({}) == {bytes});\n", $name);
+        $(
+            let at = std::mem::offset_of!($record, $field);
+            let field = stringify!($field);
+            *$text += &format!("NEARCALL_ASSERT(offsetof({}, {field}) == {at});\n", $name);
+        )+
+        $text.push('\n');
+    }};
+}
+
+/// Of environments and interfaces.
+fn assert_interfaces(text: &mut String) {
+    record!(
+        text,
+        Environment,
+        "nearcall_environment",
+        outcome,
+        ran,
+        exception_id,
+        exception,
+        release,
+        message
+    );
+    record!(text, Class, "nearcall_class", block_bytes, count);
+    record!(
+        text,
+        Procedure,
+        "nearcall_procedure",
+        name,
+        hash,
+        class_index,
+        is_oneway,
+        is_idempotent,
+        is_leaf
+    );
+    record!(text, Appendable, "nearcall_appendable", name, hashes, hash_count, procedure);
+    record!(
+        text,
+        Interface,
+        "nearcall_interface",
+        name,
+        hash,
+        procedures,
+        classes,
+        appendables,
+        procedure_count,
+        class_count,
+        appendable_count,
+        is_awaited
+    );
+    assert_options(text);
+    record!(text, super::current::ImporterRecord, "nearcall_importer", pid, uid, gid);
+}
+
+/// Of what imports and exports may be told.
+fn assert_options(text: &mut String) {
+    use super::options::{ExportOptionsRecord as Export, ImportOptionsRecord as Import};
+    record!(text, Import, "nearcall_import_options", rebind_timeout_ns, timeout_ns, grows);
+    record!(text, Export, "nearcall_export_options", policy, is_open_to_anyone);
+}
+
+/// Of messages, and what goes with them.
+fn assert_messages(text: &mut String) {
+    record!(text, Put, "nearcall_put", bytes, byte_count, name, is_text, is_opaque, length_at);
+    record!(
+        text,
+        Message,
+        "nearcall_message",
+        fixed,
+        payloads,
+        fixed_bytes,
+        variable_at,
+        payload_count,
+        descriptor_count,
+        descriptors
+    );
+    record!(text, DescriptorRecord, "nearcall_descriptor", name, kind, fd);
+    record!(text, Take, "nearcall_take", bytes, count, width, limit, form);
+    record!(text, FillingRecord, "nearcall_filling", name, target);
+    record!(
+        text,
+        ReplyRecord,
+        "nearcall_reply",
+        fixed,
+        fixed_bytes,
+        exception_count,
+        is_kept,
+        has_descriptors,
+        raised,
+        held
+    );
+    record!(text, PostedRecord, "nearcall_posted", is_posted, is_ahead, held);
+    record!(text, SourceRecord, "nearcall_source", next, free, item_bytes, batch_count);
+    record!(text, IntakeRecord, "nearcall_intake", take, end, free, item_bytes, result_bytes);
+    record!(
+        text,
+        ExchangeRecord,
+        "nearcall_exchange",
+        free_taken,
+        free_given,
+        taken_bytes,
+        given_bytes,
+        batch_count,
+        kind
+    );
+    record!(text, BatchRecord, "nearcall_batch", items, count);
+    record!(text, OpaqueRecord, "nearcall_opaque", held);
+    record!(text, MalformedRecord, "nearcall_malformed", kind, claimed, limit);
+    record!(
+        text,
+        super::breach::BreachRecord,
+        "nearcall_breach",
+        name,
+        allowed,
+        value,
+        limit,
+        kind
+    );
+}
+
+/// Of what a caller fills in, whose members are named as OMG IDL's mapping names them.
+fn assert_prealloc(text: &mut String) {
+    let bytes = size_of::<PreallocRecord>();
+    *text += &format!("NEARCALL_ASSERT(sizeof(nearcall_prealloc) == {bytes});\n");
+    for (member, at) in [
+        ("_buffer", std::mem::offset_of!(PreallocRecord, buffer)),
+        ("_length", std::mem::offset_of!(PreallocRecord, length)),
+        ("_maximum", std::mem::offset_of!(PreallocRecord, maximum)),
+        ("_grow", std::mem::offset_of!(PreallocRecord, grow)),
+        ("_own", std::mem::offset_of!(PreallocRecord, own)),
+    ] {
+        *text += &format!("NEARCALL_ASSERT(offsetof(nearcall_prealloc, {member}) == {at});\n");
+    }
+    text.push('\n');
+}
+
+/// Of what brief calls use of the runtime.
+fn assert_brief_calls(text: &mut String) {
+    use super::domain::ClientRecord;
+    for (record, field, at) in nearcall::raw::BRIEF_LAYOUT {
+        *text += &format!("NEARCALL_ASSERT(offsetof({record}, {field}) == {at});\n");
+    }
+    let heads = size_of::<nearcall::raw::Brief>();
+    *text += &format!("NEARCALL_ASSERT(sizeof(nearcall_brief) == {heads});\n");
+    for (field, at) in [
+        ("processor_offset", std::mem::offset_of!(ClientRecord, processor_offset)),
+        ("briefs", std::mem::offset_of!(ClientRecord, briefs)),
+    ] {
+        *text += &format!("NEARCALL_ASSERT(offsetof(nearcall_client, {field}) == {at});\n");
+    }
+    text.push('\n');
+}
+
+/// Numbers that both sides know.
+fn numbers() -> Vec<(&'static str, u32)> {
+    use super::breach::kind as breach;
+    vec![
+        ("NEARCALL_RETURNED", Outcome::RETURNED),
+        ("NEARCALL_USAGE", Outcome::Usage as u32),
+        ("NEARCALL_NO_ASTACK", Outcome::NoAStack as u32),
+        ("NEARCALL_NOT_EXECUTED", Outcome::NotExecuted as u32),
+        ("NEARCALL_CALL_FAILED", Outcome::CallFailed as u32),
+        ("NEARCALL_CALL_ABORTED", Outcome::CallAborted as u32),
+        ("NEARCALL_PANICKED", Outcome::Panicked as u32),
+        ("NEARCALL_RESULTS_REFUSED", Outcome::ResultsRefused as u32),
+        ("NEARCALL_PEER", Outcome::Peer as u32),
+        ("NEARCALL_NOT_BOUND", Outcome::NotBound as u32),
+        ("NEARCALL_NOT_EXPORTED", Outcome::NotExported as u32),
+        ("NEARCALL_NO_MEMORY", Outcome::NoMemory as u32),
+        ("NEARCALL_SYSTEM", Outcome::System as u32),
+        ("NEARCALL_GIVEN_UP", Outcome::GivenUp as u32),
+        ("NEARCALL_RAN_NO", RanWord::No as u32),
+        ("NEARCALL_RAN_MAYBE", RanWord::Maybe as u32),
+        ("NEARCALL_RAN_YES", RanWord::Yes as u32),
+        ("NEARCALL_FORM_BYTES", form::BYTES),
+        ("NEARCALL_FORM_TEXT", form::TEXT),
+        ("NEARCALL_FORM_LENT", form::LENT),
+        ("NEARCALL_FORM_SCRATCH", form::SCRATCH),
+        ("NEARCALL_FORM_PREALLOC", form::PREALLOC),
+        ("NEARCALL_BREACH_BOUND", breach::BOUND),
+        ("NEARCALL_BREACH_TEXT", breach::TEXT),
+        ("NEARCALL_BREACH_SIGNED", breach::SIGNED),
+        ("NEARCALL_BREACH_UNSIGNED", breach::UNSIGNED),
+        ("NEARCALL_BREACH_FLOAT", breach::FLOAT),
+        ("NEARCALL_BREACH_DOUBLE", breach::DOUBLE),
+        ("NEARCALL_BREACH_CHARACTER", breach::CHARACTER),
+        ("NEARCALL_POST_NOW", when::NOW),
+        ("NEARCALL_POST_SPARE", when::SPARE),
+        ("NEARCALL_POST_EITHER", when::EITHER),
+        ("NEARCALL_DESCRIPTOR_ANY", kind::ANY),
+        ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
+        ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),
+        ("NEARCALL_DESCRIPTOR_SOCKET", kind::SOCKET),
+        ("NEARCALL_DESCRIPTOR_BINDING", kind::BINDING),
+        ("NEARCALL_BRIEF_CLASSES", super::domain::BRIEF_CLASSES as u32),
+        ("NEARCALL_BATCH_CALLS", nearcall::raw::BRIEF_BATCH_CALLS),
+        ("NEARCALL_REVOKED", super::brief::REVOKED),
+        ("NEARCALL_POSTED", super::brief::POSTED),
+        ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
+        ("NEARCALL_DEFAULT_BYTES_MAX", nearcall::raw::DEFAULT_BYTES_MAX as u32),
+    ]
+}
+
+#[test]
+fn the_header_asserts_this_layout() {
+    expect_test::expect_file!["../../include/nearcall_layout.h"].assert_eq(&layout_header());
+}
