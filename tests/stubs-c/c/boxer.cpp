@@ -103,6 +103,11 @@ void refuse(const boxing::Trees &trees) {
     node.link._d = true;
     node.link._u.emplace<1>();
     expect_refusal([&] { trees.primed(node); }, "node is 0, allowed is a pointer that is not null");
+    // Not left out unseen, where the discriminator was forgotten.
+    node.link = {false, leaf("linked")};
+    expect_refusal([&] { trees.primed(node); },
+                   "the discriminator of boxing::Link is 0, which selects alternative 0, and it holds "
+                   "alternative 1");
 }
 
 } // namespace
