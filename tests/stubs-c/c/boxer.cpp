@@ -28,10 +28,20 @@ void prime(Node &node) {
     }
 }
 
+// One that comes before it, and so a level of box and one of optional more.
+Node behind(Node &&next) {
+    Node node;
+    node.next = std::move(next);
+    return node;
+}
+
 class Trees : public boxing::TreesServer {
   public:
     Node primed(const Node &node) override {
         Node changed = node;
+        if (changed.name == "deeper") {
+            changed = behind(std::move(changed));
+        }
         prime(changed);
         return changed;
     }
@@ -110,6 +120,28 @@ void refuse(const boxing::Trees &trees) {
                    "alternative 1");
 }
 
+// What a reader would take for a lie is refused where it is made, and the binding holds.
+void refuse_depth(const boxing::Trees &trees) {
+    const std::string why = "nesting is 65, allowed is 0 to 64";
+    // The innermost has lists, which count one.
+    Node node = leaf("last");
+    for (int links = 1; links < 31; links++) {
+        node = behind(std::move(node));
+    }
+    CHECK(trees.primed(node).next->next);
+    node.name = "deeper";
+    node = behind(std::move(node));
+    CHECK(trees.primed(node).next->name == "deeper'");
+    expect_refusal([&] { trees.primed(behind(Node(node))); }, why);
+    node.name = "deeper";
+    try {
+        trees.primed(node);
+        CHECK(false);
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_RESULTS_REFUSED);
+    }
+}
+
 } // namespace
 
 int main() {
@@ -121,6 +153,7 @@ int main() {
     copy_and_move();
     call(trees);
     refuse(trees);
+    refuse_depth(trees);
     call(trees);
     std::printf("%u checks\n", checks);
 }
