@@ -84,7 +84,8 @@ pub fn append(
     let before = bytes.len();
     let mut writer = Writer::new(table);
     writer.bytes = std::mem::take(bytes);
-    let written = writer.value(item, declared);
+    // Whoever takes the batch reads a list.
+    let written = writer.nested(true, |writer| writer.value(item, declared));
     *bytes = writer.bytes;
     written.inspect_err(|_| bytes.truncate(before))
 }

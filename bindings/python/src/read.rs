@@ -24,7 +24,7 @@ pub struct Reader<'p, 'py> {
     py: Python<'py>,
     table: &'p Table,
     rest: &'p [u8],
-    /// Lists, maps and optional values around what is read.
+    /// Lists, maps, optional and boxed values around what is read.
     depth: usize,
     /// The same, and structs and unions.
     nesting: usize,
@@ -206,13 +206,15 @@ impl<'p, 'py> Reader<'p, 'py> {
             }
             Type::Octets { bound } => {
                 let count = self.bounded(*bound)?;
-                Ok(PyBytes::new(self.py, self.take(count)?).into_any())
+                let octets =
+                    self.nested(true, |reader| reader.take(count).map_err(Unread::from))?;
+                Ok(PyBytes::new(self.py, octets).into_any())
             }
             Type::OctetArray { count } => Ok(PyBytes::new(self.py, self.take(*count)?).into_any()),
             Type::Numbers { numbers, bound } => {
                 let count = self.bounded(*bound)?;
                 let bytes = count.saturating_mul(numbers.width);
-                self.numbers(bytes, numbers, Some(count))
+                self.nested(true, |reader| reader.numbers(bytes, numbers, Some(count)))
             }
             Type::NumberArray { numbers } => self.numbers(numbers.width, numbers, None),
             Type::Sequence { element, bound } | Type::Items { element, bound } => {
@@ -229,6 +231,7 @@ impl<'p, 'py> Reader<'p, 'py> {
                 self.plausible(count)?;
                 self.nested(true, |reader| reader.map(count, key, value))
             }
+            Type::Boxed(inner) => self.nested(true, |reader| reader.value(inner)),
             Type::Optional(inner) => match self.take(1)?[0] {
                 0 => Ok(self.py.None().into_bound(self.py)),
                 1 => self.nested(true, |reader| reader.value(inner)),

@@ -62,6 +62,8 @@ pub enum Type {
         bound: u32,
     },
     Optional(Box<Type>),
+    /// A member that stubs in other languages keep elsewhere, and so read one level deeper.
+    Boxed(Box<Type>),
     Ranged {
         inner: Box<Type>,
         range: Range,

@@ -253,6 +253,7 @@ fn used(expression: &Bound<'_, PyAny>) -> PyResult<Type> {
         "array" => array(tuple)?,
         "map" => Type::Map { key: boxed(1)?, value: boxed(2)?, bound: bound(3)? },
         "optional" => Type::Optional(boxed(1)?),
+        "boxed" => Type::Boxed(boxed(1)?),
         "range" => Type::Ranged { inner: boxed(1)?, range: range(tuple)? },
         other => return Err(refused("type", other)),
     })
@@ -437,6 +438,7 @@ fn check_direct(declared: &Type, table: &Table) -> PyResult<()> {
         | Type::Array { element, .. }
         | Type::Items { element, .. }
         | Type::Optional(element)
+        | Type::Boxed(element)
         | Type::Ranged { inner: element, .. } => check_direct(element, table),
         Type::Map { key, value, .. } => {
             check_direct(key, table).and_then(|()| check_direct(value, table))

@@ -35,7 +35,10 @@ pub enum Wrong {
 pub struct Writer<'t> {
     table: &'t Table,
     pub bytes: Vec<u8>,
+    /// Levels as a reader in any language counts them.
     depth: usize,
+    /// The same, and structs and unions.
+    nesting: usize,
 }
 
 impl Wrong {
@@ -249,7 +252,7 @@ fn check_numbers(bytes: &[u8], numbers: &Numbers) -> Result<(), Wrong> {
 impl<'t> Writer<'t> {
     /// An empty one.
     pub fn new(table: &'t Table) -> Writer<'t> {
-        Writer { table, bytes: Vec::new(), depth: 0 }
+        Writer { table, bytes: Vec::new(), depth: 0, nesting: 0 }
     }
 
     /// Appends a value.
@@ -266,14 +269,20 @@ impl<'t> Writer<'t> {
             Type::Octets { bound } => {
                 let view = octets(value, *bound)?;
                 self.count(view.bytes().len())?;
-                self.bytes.extend_from_slice(view.bytes());
-                Ok(())
+                self.nested(true, |writer| {
+                    writer.bytes.extend_from_slice(view.bytes());
+                    Ok(())
+                })
             }
             Type::OctetArray { count } => self.exactly(&octets(value, u32::MAX)?, *count),
             Type::Numbers { numbers, bound } => {
                 let at = self.bytes.len();
                 self.count(0)?;
-                let count = self.numbers(value, numbers, *bound)?;
+                let mut count = 0;
+                self.nested(true, |writer| {
+                    count = writer.numbers(value, numbers, *bound)?;
+                    Ok(())
+                })?;
                 self.bytes[at..at + 4].copy_from_slice(&count.to_le_bytes());
                 Ok(())
             }
@@ -284,7 +293,7 @@ impl<'t> Writer<'t> {
                 let items = items(value)?;
                 check_bound(items.len(), *bound)?;
                 self.count(items.len())?;
-                self.nested(|writer| writer.elements(&items, element))
+                self.nested(true, |writer| writer.elements(&items, element))
             }
             // Whoever carries a feed has made one already.
             Type::Items { .. } => Err(wrong_type(value, "a batch")),
@@ -300,9 +309,10 @@ impl<'t> Writer<'t> {
                 self.bytes.push((!value.is_none()).into());
                 match value.is_none() {
                     true => Ok(()),
-                    false => self.nested(|writer| writer.value(value, inner)),
+                    false => self.nested(true, |writer| writer.value(value, inner)),
                 }
             }
+            Type::Boxed(inner) => self.nested(true, |writer| writer.value(value, inner)),
             Type::Declared(row) => self.declared(value, *row, declared),
         }
     }
@@ -329,13 +339,23 @@ impl<'t> Writer<'t> {
         Ok(())
     }
 
-    fn nested(&mut self, inner: impl FnOnce(&mut Self) -> Result<(), Wrong>) -> Result<(), Wrong> {
-        if self.depth == NESTED_MAX {
-            return Err(Wrong::bound(NESTED_MAX + 1, NESTED_MAX));
+    /// Writes one level deeper, which is counted where whoever reads it does: past the limit that
+    /// one would take it for a lie.
+    pub fn nested(
+        &mut self,
+        is_counted: bool,
+        inner: impl FnOnce(&mut Self) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
+        let deeper = usize::from(is_counted);
+        if self.depth + deeper > DEPTH_MAX || self.nesting == NESTED_MAX {
+            let allowed = format!("0 to {DEPTH_MAX}");
+            return Err(Wrong::range(DEPTH_MAX + 1, allowed).named("nesting"));
         }
-        self.depth += 1;
+        self.depth += deeper;
+        self.nesting += 1;
         let done = inner(self);
-        self.depth -= 1;
+        self.nesting -= 1;
+        self.depth -= deeper;
         done
     }
 
@@ -406,7 +426,7 @@ impl<'t> Writer<'t> {
         };
         check_bound(items.len(), bound)?;
         self.count(items.len())?;
-        self.nested(|writer| {
+        self.nested(true, |writer| {
             for pair in items.iter() {
                 let pair = pair.cast_into::<PyTuple>().map_err(PyErr::from)?;
                 writer.value(&pair.get_item(0)?, key)?;
@@ -436,7 +456,7 @@ impl<'t> Writer<'t> {
                     (false, true) => self.bytes.push(0),
                     (false, false) => {}
                 }
-                self.nested(|writer| {
+                self.nested(false, |writer| {
                     members.iter().try_for_each(|member| {
                         let inner = value.getattr(&member.name)?;
                         let written = writer.value(&inner, &member.declared);
@@ -458,7 +478,7 @@ impl<'t> Writer<'t> {
                 let number = word.map(|word| word.number(&self.bytes[at..]));
                 let held = value.getattr("value")?;
                 match selected(number, labels, *rest) {
-                    Some(case) => self.nested(|writer| writer.value(&held, &cases[case])),
+                    Some(case) => self.nested(false, |writer| writer.value(&held, &cases[case])),
                     None if held.is_none() => Ok(()),
                     None => Err(wrong_type(&held, "None, for a discriminator without a case,")),
                 }

@@ -170,6 +170,7 @@ typedef struct nearcall_writer {
     nearcall_breach breach;
     bool has_breach;
     bool has_no_memory;
+    uint32_t depth;
 } nearcall_writer;
 
 /* Room for so many bytes more, twice as much as there would be; false if there is none. */
@@ -205,25 +206,47 @@ NEARCALL_INLINE void nearcall_write(nearcall_writer *writer, const void *bytes, 
     writer->count += count;
 }
 
-/* How many items, and the items, each of which may have any value. */
-NEARCALL_APART void nearcall_write_items(nearcall_writer *writer, const void *items,
-                                         uint32_t count, size_t size) {
-    nearcall_write(writer, &count, sizeof count);
-    nearcall_write(writer, items, count * size);
-}
-
-/* How many items: none. */
-NEARCALL_INLINE void nearcall_write_none(nearcall_writer *writer) {
-    const uint32_t count = 0;
-    nearcall_write(writer, &count, sizeof count);
-}
-
 /* Remembers the first breach. */
 NEARCALL_COLD void nearcall_write_breach(nearcall_writer *writer, nearcall_breach breach) {
     if (!writer->has_breach) {
         writer->has_breach = true;
         writer->breach = breach;
     }
+}
+
+/* Whether values so many levels deeper would be read. If not, that is a breach. */
+NEARCALL_INLINE bool nearcall_write_level(nearcall_writer *writer, uint32_t levels) {
+    if (writer->depth + levels <= NEARCALL_DEPTH_MAX) {
+        return true;
+    }
+    nearcall_write_breach(writer, nearcall_outside("nesting", NEARCALL_BREACH_UNSIGNED,
+                                                   NEARCALL_DEPTH_MAX + 1, "0 to 64"));
+    return false;
+}
+
+/* So many levels deeper; undone by `writer->depth -= levels`. */
+NEARCALL_INLINE bool nearcall_write_deeper(nearcall_writer *writer, uint32_t levels) {
+    if (!nearcall_write_level(writer, levels)) {
+        return false;
+    }
+    writer->depth += levels;
+    return true;
+}
+
+/* How many items, and the items, each of which may have any value. */
+NEARCALL_APART void nearcall_write_items(nearcall_writer *writer, const void *items,
+                                         uint32_t count, size_t size) {
+    nearcall_write(writer, &count, sizeof count);
+    if (nearcall_write_level(writer, 1)) {
+        nearcall_write(writer, items, count * size);
+    }
+}
+
+/* How many items: none. */
+NEARCALL_INLINE void nearcall_write_none(nearcall_writer *writer) {
+    const uint32_t count = 0;
+    nearcall_write(writer, &count, sizeof count);
+    (void)nearcall_write_level(writer, 1);
 }
 
 NEARCALL_APART void nearcall_free_writers(nearcall_writer *writers, uint32_t count) {

@@ -68,6 +68,18 @@ inline std::uint32_t count_of(std::size_t count) {
     return static_cast<std::uint32_t>(count);
 }
 
+/* A union holds what its discriminator selects: alternative 0, which is nothing, for no case. */
+template <class U> void check_case(const char *name, const U &value, std::size_t selected) {
+    const std::size_t held = value._u.index();
+    if (held != selected) {
+        const auto discriminator = std::to_string(static_cast<std::int64_t>(value._d));
+        throw call_error(NEARCALL_USAGE,
+                         "the discriminator of " + std::string(name) + " is " + discriminator +
+                             ", which selects alternative " + std::to_string(selected) +
+                             ", and it holds alternative " + std::to_string(held));
+    }
+}
+
 /* A sequence of C of what is where it is: its stubs do not write to it. */
 template <class C> C in_place(bytes value) {
     C sequence;

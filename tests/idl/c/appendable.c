@@ -135,8 +135,9 @@ NEARCALL_APART void nearcall_encode_growing_Item(nearcall_writer *writer,
         const uint8_t is_present = value->note != NULL;
         nearcall_write(writer, &is_present, 1);
     }
-    if (value->note != NULL) {
+    if (value->note != NULL && nearcall_write_deeper(writer, 1)) {
         nearcall_write_text(writer, "note", (*value->note));
+        writer->depth -= 1;
     }
     nearcall_write_text(writer, "kind", value->kind);
     if (!(nearcall_is_growing_Colour((int64_t)value->tint))) {
@@ -381,8 +382,11 @@ NEARCALL_INLINE bool nearcall_decode_growing_Place(nearcall_reader *reader,
 NEARCALL_APART void nearcall_encode_sequence_growing_Item(nearcall_writer *writer,
     const nearcall_sequence_growing_Item *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        nearcall_encode_growing_Item(writer, &value->_buffer[i]);
+    if (nearcall_write_deeper(writer, 1)) {
+        for (uint32_t i = 0; i < value->_length; i++) {
+            nearcall_encode_growing_Item(writer, &value->_buffer[i]);
+        }
+        writer->depth -= 1;
     }
 }
 
@@ -414,8 +418,11 @@ NEARCALL_APART bool nearcall_decode_sequence_growing_Item(nearcall_reader *reade
 NEARCALL_APART void nearcall_encode_sequence_growing_Part(nearcall_writer *writer,
     const nearcall_sequence_growing_Part *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        nearcall_encode_growing_Part(writer, &value->_buffer[i]);
+    if (nearcall_write_deeper(writer, 1)) {
+        for (uint32_t i = 0; i < value->_length; i++) {
+            nearcall_encode_growing_Part(writer, &value->_buffer[i]);
+        }
+        writer->depth -= 1;
     }
 }
 

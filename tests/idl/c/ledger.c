@@ -33,8 +33,11 @@ NEARCALL_INLINE bool nearcall_decode_Row(nearcall_reader *reader,
 NEARCALL_APART void nearcall_encode_sequence_Row(nearcall_writer *writer,
     const nearcall_sequence_Row *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        nearcall_encode_Row(writer, &value->_buffer[i]);
+    if (nearcall_write_deeper(writer, 1)) {
+        for (uint32_t i = 0; i < value->_length; i++) {
+            nearcall_encode_Row(writer, &value->_buffer[i]);
+        }
+        writer->depth -= 1;
     }
 }
 

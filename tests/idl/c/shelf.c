@@ -59,8 +59,11 @@ NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
 NEARCALL_APART void nearcall_encode_sequence_shelf_Book(nearcall_writer *writer,
     const nearcall_sequence_shelf_Book *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        nearcall_encode_shelf_Book(writer, &value->_buffer[i]);
+    if (nearcall_write_deeper(writer, 1)) {
+        for (uint32_t i = 0; i < value->_length; i++) {
+            nearcall_encode_shelf_Book(writer, &value->_buffer[i]);
+        }
+        writer->depth -= 1;
     }
 }
 
@@ -106,11 +109,12 @@ NEARCALL_APART void nearcall_encode_shelf_Book(nearcall_writer *writer,
         const uint8_t is_present = value->year != NULL;
         nearcall_write(writer, &is_present, 1);
     }
-    if (value->year != NULL) {
+    if (value->year != NULL && nearcall_write_deeper(writer, 1)) {
         {
             const uint32_t word = (uint32_t)(*value->year);
             nearcall_write(writer, &word, sizeof word);
         }
+        writer->depth -= 1;
     }
 }
 

@@ -54,8 +54,11 @@ NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
 NEARCALL_APART void nearcall_encode_sequence_talks_Line(nearcall_writer *writer,
     const nearcall_sequence_talks_Line *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        nearcall_encode_talks_Line(writer, &value->_buffer[i]);
+    if (nearcall_write_deeper(writer, 1)) {
+        for (uint32_t i = 0; i < value->_length; i++) {
+            nearcall_encode_talks_Line(writer, &value->_buffer[i]);
+        }
+        writer->depth -= 1;
     }
 }
 
@@ -87,8 +90,11 @@ NEARCALL_APART bool nearcall_decode_sequence_talks_Line(nearcall_reader *reader,
 NEARCALL_APART void nearcall_encode_sequence_text(nearcall_writer *writer,
     const nearcall_sequence_text *value) {
     nearcall_write(writer, &value->_length, sizeof value->_length);
-    for (uint32_t i = 0; i < value->_length; i++) {
-        nearcall_write_text(writer, "element", value->_buffer[i]);
+    if (nearcall_write_deeper(writer, 1)) {
+        for (uint32_t i = 0; i < value->_length; i++) {
+            nearcall_write_text(writer, "element", value->_buffer[i]);
+        }
+        writer->depth -= 1;
     }
 }
 

@@ -35,10 +35,20 @@ void prime(Node &node) {
     }
 }
 
+// One that comes before it, and so a level of box and one of optional more.
+Node behind(Node &&next) {
+    Node node;
+    node.next = std::move(next);
+    return node;
+}
+
 class Trees : public boxing::TreesServer {
   public:
     Node primed(const Node &node) override {
         Node changed = node;
+        if (changed.name == "deeper") {
+            changed = behind(std::move(changed));
+        }
         prime(changed);
         return changed;
     }
@@ -137,6 +147,33 @@ void refuse(const boxing::Trees &trees) {
     node.link._d = true;
     node.link._u.emplace<1>();
     expect_refusal([&] { trees.primed(node); }, "node is 0, allowed is one that is there");
+    // Not left out unseen, where the discriminator was forgotten.
+    node.link = {false, leaf("linked")};
+    expect_refusal([&] { trees.primed(node); },
+                   "the discriminator of boxing::Link is 0, which selects alternative 0, and it holds "
+                   "alternative 1");
+}
+
+// What a reader would take for a lie is refused where it is made, and the binding holds.
+void refuse_depth(const boxing::Trees &trees) {
+    const std::string why = "nesting is 65, allowed is 0 to 64";
+    // The innermost has lists, which count one.
+    Node node = leaf("last");
+    for (int links = 1; links < 31; links++) {
+        node = behind(std::move(node));
+    }
+    CHECK(trees.primed(node).next->next);
+    node.name = "deeper";
+    node = behind(std::move(node));
+    CHECK(trees.primed(node).next->name == "deeper'");
+    expect_refusal([&] { trees.primed(behind(Node(node))); }, why);
+    node.name = "deeper";
+    try {
+        trees.primed(node);
+        CHECK(false);
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_RESULTS_REFUSED);
+    }
 }
 
 } // namespace
@@ -151,6 +188,7 @@ int main() {
     send_without_copies();
     call(trees);
     refuse(trees);
+    refuse_depth(trees);
     call(trees);
     std::printf("%u checks\n", checks);
 }

@@ -29,7 +29,8 @@ static throwing_Either unfit(void *self, nearcall_environment *env) {
     const throwing_Either none = {0};
     (void)self;
     fputs("throwing::Thrower::unfit returned what cannot be sent: "
-          "a union's discriminator selects another case\n",
+          "the discriminator of throwing::Either is 1, which selects alternative 1, "
+          "and it holds alternative 2\n",
           stderr);
     env->outcome = NEARCALL_RESULTS_REFUSED;
     return none;

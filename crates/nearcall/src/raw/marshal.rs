@@ -17,7 +17,7 @@ use crate::client::switching;
 use crate::error::{CallError, OutOfRange, OverBound, UsageError};
 use crate::types::{Char, LongDouble};
 
-/// Deepest nesting of recursive values that is read.
+/// Deepest nesting of recursive values that is written and read.
 pub const DEPTH_MAX: usize = 64;
 
 /// Most bytes that are read of defaults, in place of members of appendable structs that did not
@@ -73,6 +73,7 @@ pub trait Marshal: Sized {
 #[derive(Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
+    depth: usize,
     breach: Option<UsageError>,
 }
 
@@ -117,6 +118,17 @@ impl Writer {
         }
     }
 
+    /// Writes one level deeper, wherever [`Reader::nested`] reads so. Past [`DEPTH_MAX`] nothing is
+    /// written, and that is remembered: whoever reads it would take it for a lie.
+    pub fn nested(&mut self, inner: impl FnOnce(&mut Self)) {
+        if self.depth == DEPTH_MAX {
+            return self.range("nesting", &(DEPTH_MAX + 1), &format!("0 to {DEPTH_MAX}"));
+        }
+        self.depth += 1;
+        inner(self);
+        self.depth -= 1;
+    }
+
     /// Appends an appendable struct: its length in bytes, then what `inner` appends.
     pub fn appendable(&mut self, inner: impl FnOnce(&mut Self)) {
         let begin = self.bytes.len();
@@ -131,7 +143,7 @@ impl Writer {
     /// Appends a list, as `Vec<T>` is marshalled.
     pub fn slice<T: Marshal>(&mut self, items: &[T]) {
         self.count(items.len());
-        T::marshal_all(items, self);
+        self.nested(|writer| T::marshal_all(items, writer));
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -347,10 +359,12 @@ impl<K: Marshal + Ord, V: Marshal> Marshal for BTreeMap<K, V> {
 
     fn marshal(&self, writer: &mut Writer) {
         writer.count(self.len());
-        for (key, value) in self {
-            key.marshal(writer);
-            value.marshal(writer);
-        }
+        writer.nested(|writer| {
+            for (key, value) in self {
+                key.marshal(writer);
+                value.marshal(writer);
+            }
+        });
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -387,7 +401,7 @@ impl<T: Marshal> Marshal for Option<T> {
     fn marshal(&self, writer: &mut Writer) {
         self.is_some().marshal(writer);
         if let Some(value) = self {
-            value.marshal(writer);
+            writer.nested(|writer| value.marshal(writer));
         }
     }
 
@@ -403,7 +417,7 @@ impl<T: Marshal> Marshal for Box<T> {
     const BYTES_MIN: usize = 1;
 
     fn marshal(&self, writer: &mut Writer) {
-        T::marshal(self, writer);
+        writer.nested(|writer| T::marshal(self, writer));
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {

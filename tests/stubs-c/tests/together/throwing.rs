@@ -16,7 +16,8 @@ const SAID: [&str; 6] = [
     "throwing::Thrower::declared threw: beyond 3",
     "throwing::Thrower::strange threw: no std::exception",
     "throwing::Thrower::unfit returned what cannot be sent: \
-     a union's discriminator selects another case",
+     the discriminator of throwing::Either is 1, which selects alternative 1, \
+     and it holds alternative 2",
     "throwing::Thrower::numbers threw: no more numbers",
     "the feed of throwing::Thrower::names: results refused: \
      returned has 8 bytes or elements, its limit is 4",

@@ -167,15 +167,21 @@ impl C<'_> {
             ),
             Type::Sequence { element, .. } => {
                 text.line("nearcall_write(writer, &value->_length, sizeof value->_length);");
+                text.open("if (nearcall_write_deeper(writer, 1)) {");
                 text.open("for (uint32_t i = 0; i < value->_length; i++) {");
                 text.lines(self.encode(element, "value->_buffer[i]", "element"));
+                text.close("}");
+                text.line("writer->depth -= 1;");
                 text.close("}");
             }
             Type::Map { key, value, .. } => {
                 text.line("nearcall_write(writer, &value->_length, sizeof value->_length);");
+                text.open("if (nearcall_write_deeper(writer, 1)) {");
                 text.open("for (uint32_t i = 0; i < value->_length; i++) {");
                 text.lines(self.encode(key, "value->_buffer[i].key", "key"));
                 text.lines(self.encode(value, "value->_buffer[i].value", "value"));
+                text.close("}");
+                text.line("writer->depth -= 1;");
                 text.close("}");
             }
             Type::Array { element, dimensions } => {
@@ -228,9 +234,10 @@ impl C<'_> {
         if is_boxed && !member.is_optional {
             text.open(format!("if ({place} == NULL) {{"));
             text.line(write_breach(null().breach(name)));
-            text.label("} else {");
+            text.label("} else if (nearcall_write_deeper(writer, 1)) {");
             self.print_checks(checks, &member.declared, &pointed, &leave, text);
             text.lines(self.encode(&member.declared, &pointed, name));
+            text.line("writer->depth -= 1;");
             text.close("}");
             return;
         }
@@ -244,8 +251,10 @@ impl C<'_> {
             String::from("    nearcall_write(writer, &is_present, 1);"),
             String::from("}"),
         ]);
-        text.open(format!("if ({place} != NULL) {{"));
+        let levels = 1 + usize::from(is_boxed);
+        text.open(format!("if ({place} != NULL && nearcall_write_deeper(writer, {levels})) {{"));
         text.lines(self.encode(&member.declared, &pointed, name));
+        text.line(format!("writer->depth -= {levels};"));
         text.close("}");
     }
 

@@ -1,6 +1,7 @@
 //! How each type is made from C's and the other way round.
 
 use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Union, UnionDefault};
@@ -52,20 +53,20 @@ impl Cpp<'_, '_> {
         let names = self.c.names.beside(union.cases.iter().map(|case| &*case.member.name));
         self.open_conversion("give", (&own, c), false, text);
         text.line("nc_give(value._d, target._d);");
+        let scoped = quoted(&self.c.model.declaration(id).name.to_string());
+        let check = |at| format!("::nearcall::detail::check_case({scoped}, value, {at});");
         self.open_switch("target", union, text);
         for (own, index) in names.iter().zip(0u32..) {
             self.c.print_labels(union, index, text);
             let at = index + 1;
-            text.line(format!("    if (value._u.index() != {at}) {{"));
-            text.line(
-                "        throw ::nearcall::call_error(NEARCALL_USAGE, \
-                 \"a union's discriminator selects another case\");",
-            );
-            text.line("    }");
+            text.line(format!("    {}", check(at)));
             text.line(format!("    nc_give(::std::get<{at}>(value._u), target._u.{own});"));
             text.line("    break;");
         }
-        self.close_switch("", union, text);
+        // A discriminator that no union of this type has is refused by what C writes.
+        let is_open = union.default == UnionDefault::Implicit;
+        let nothing = if is_open { format!("    {}", check(0)) } else { String::new() };
+        self.close_switch(&nothing, union, text);
         text.close("}");
         self.open_conversion("take", (&own, c), false, text);
         text.line("nc_take(value._d, target._d);");

@@ -194,12 +194,14 @@ impl Python<'_> {
             // Enums, bitmasks and bitsets are words.
             _ => quoted(""),
         };
+        let plan = self.plan.types.iter().find(|plan| plan.id == id);
+        let is_boxed = |index: usize| plan.is_some_and(|plan| plan.members[index].is_boxed);
         match &self.model.declaration(id).kind {
             Kind::Union(union) => {
-                let cases = union.cases.iter().map(|case| {
+                let cases = union.cases.iter().enumerate().map(|(index, case)| {
                     let labels = case.labels.iter().map(|label| self.number_of(label));
                     let labels = tuple(&labels.collect::<Vec<_>>());
-                    tuple(&[labels, self.member_expression(&case.member)])
+                    tuple(&[labels, self.member_expression(&case.member, is_boxed(index))])
                 });
                 let cases = tuple(&cases.collect::<Vec<_>>());
                 let default = match union.default {
@@ -233,12 +235,11 @@ impl Python<'_> {
             }
             _ => {
                 let all = members(self.model, id);
-                let plan = self.plan.types.iter().find(|plan| plan.id == id);
                 let is_appendable = plan.is_some_and(|plan| plan.is_appendable);
                 let code = if is_appendable { "appendable" } else { "struct" };
                 let fields = all.iter().zip(self.fields(id)).enumerate();
                 let fields = fields.map(|(index, (member, name))| {
-                    let declared = [quoted(&name), self.member_expression(member)];
+                    let declared = [quoted(&name), self.member_expression(member, is_boxed(index))];
                     let plan = plan.filter(|plan| plan.is_appendable);
                     let missing = plan.map(|plan| bytes(&plan.members[index].missing));
                     tuple(&declared.into_iter().chain(missing).collect::<Vec<_>>())

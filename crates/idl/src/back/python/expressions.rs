@@ -130,8 +130,9 @@ impl Python<'_> {
     }
 
     /// A member's type as the native half reads it.
-    pub fn member_expression(&self, member: &Member) -> String {
+    pub fn member_expression(&self, member: &Member, is_boxed: bool) -> String {
         let inner = self.expression(&member.declared, &member.annotations);
+        let inner = if is_boxed { tuple(&[quoted("boxed"), inner]) } else { inner };
         if member.is_optional { tuple(&[quoted("optional"), inner]) } else { inner }
     }
 

@@ -142,6 +142,38 @@ fn nesting_past_the_limit_is_malformed() {
     assert_eq!(deeper(&mut reader, DEPTH_MAX + 1), Err(Malformed::Depth));
 }
 
+/// Two levels each.
+#[derive(Debug, PartialEq)]
+struct Chain(Option<Box<Chain>>);
+
+impl Marshal for Chain {
+    const BYTES_MIN: usize = 1;
+
+    fn marshal(&self, writer: &mut Writer) {
+        self.0.marshal(writer);
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Chain, Malformed> {
+        Marshal::unmarshal(reader).map(Chain)
+    }
+}
+
+#[test]
+fn what_would_be_nested_too_deep_to_be_read_is_not_written() {
+    let chain = |links| (0..links).fold(Chain(None), |rest, _| Chain(Some(Box::new(rest))));
+    let written = |links| {
+        let mut writer = Writer::new();
+        chain(links).marshal(&mut writer);
+        writer.finish("chain")
+    };
+    let bytes = written(DEPTH_MAX / 2).unwrap();
+    assert_eq!(read::<Chain>(&bytes), Ok(chain(DEPTH_MAX / 2)));
+    for links in [DEPTH_MAX / 2 + 1, 1_000] {
+        let refused = written(links).unwrap_err().to_string();
+        assert_eq!(refused, "nesting is 65, allowed is 0 to 64");
+    }
+}
+
 /// A level is several KiB of stack.
 #[derive(Debug, PartialEq)]
 struct Node {
