@@ -141,7 +141,7 @@ NEARCALL_APART void nearcall_encode_growing_Item(nearcall_writer *writer,
     }
     nearcall_write_text(writer, "kind", value->kind);
     if (!(nearcall_is_growing_Colour((int64_t)value->tint))) {
-        nearcall_write_breach(writer, nearcall_outside("tint", NEARCALL_BREACH_SIGNED, (uint64_t)value->tint, "RED (0) or GREEN (1)"));
+        nearcall_write_breach(writer, nearcall_outside("tint", NEARCALL_BREACH_SIGNED, (uint64_t)(int32_t)value->tint, "RED (0) or GREEN (1)"));
     }
     {
         const uint32_t word = (uint32_t)value->tint;

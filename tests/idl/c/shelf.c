@@ -99,7 +99,7 @@ NEARCALL_APART void nearcall_encode_shelf_Book(nearcall_writer *writer,
     }
     nearcall_write_text(writer, "title", value->title);
     if (!(nearcall_is_shelf_Kind((int64_t)value->kind))) {
-        nearcall_write_breach(writer, nearcall_outside("kind", NEARCALL_BREACH_SIGNED, (uint64_t)value->kind, "PAPER (0) or CLOTH (5)"));
+        nearcall_write_breach(writer, nearcall_outside("kind", NEARCALL_BREACH_SIGNED, (uint64_t)(int32_t)value->kind, "PAPER (0) or CLOTH (5)"));
     }
     {
         const uint32_t word = (uint32_t)value->kind;

@@ -26,6 +26,8 @@ static void words(const cross_Cross *cross) {
     cross_Cross_words(cross, (cross_Color)3, true, 'a', 0x20ac, 1.5f, &small, &rights, &big, &env);
     CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
     CHECK(strcmp(env.message, "color is 3, allowed is RED (0), GREEN (1) or BLUE (7)") == 0);
+    cross_Cross_words(cross, (cross_Color)-1, true, 'a', 0x20ac, 1.5f, &small, &rights, &big, &env);
+    CHECK(strcmp(env.message, "color is -1, allowed is RED (0), GREEN (1) or BLUE (7)") == 0);
     cross_Cross_words(cross, cross_RED, true, 'a', 0xd800, 1.5f, &small, &rights, &big, &env);
     CHECK(env.outcome == NEARCALL_USAGE);
     CHECK(strcmp(env.message, "wide is 0xd800, allowed is a character of Unicode") == 0);

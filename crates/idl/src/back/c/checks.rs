@@ -5,7 +5,7 @@ use crate::back::c::C;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::Range;
-use crate::model::{Kind, Model, Primitive, Type, Value};
+use crate::model::{Kind, Primitive, Type, Value};
 use crate::plan::{Count, Hop, Limit, LimitCheck};
 
 /// What is said of a value beyond a limit.
@@ -191,21 +191,16 @@ impl C<'_> {
                 ("CHARACTER", format!("(uint64_t)(uint8_t){value}"))
             }
             Type::Primitive(Primitive::WideChar) => ("CHARACTER", word),
-            resolved if is_signed(self.model, resolved) => ("SIGNED", word),
+            Type::Primitive(
+                Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64,
+            ) => ("SIGNED", word),
+            // What is below 0 may be no enumerator, so that the compiler has no sign for it.
+            Type::Named(id) if matches!(self.model.declaration(*id).kind, Kind::Enum(_)) => {
+                ("SIGNED", format!("(uint64_t)(int32_t){value}"))
+            }
             _ => ("UNSIGNED", word),
         };
         Outside { kind, bits, allowed }
-    }
-}
-
-/// Is it an integer type that has values below 0, or an enum?
-fn is_signed(model: &Model, resolved: &Type) -> bool {
-    match resolved {
-        Type::Primitive(
-            Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64,
-        ) => true,
-        Type::Named(id) => matches!(model.declaration(*id).kind, Kind::Enum(_)),
-        _ => false,
     }
 }
 
