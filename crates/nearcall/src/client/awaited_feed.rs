@@ -202,7 +202,7 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
     /// Dropped before it is over, it has not put the item.
     ///
     /// # Errors: what the server raised about an item before; the feed is over. After that,
-    /// [`NotExecuted::FeedOver`].
+    /// [`crate::NotExecuted::FeedOver`].
     pub async fn put(&mut self, item: T) -> Result<(), E> {
         let mut item = Some(item);
         poll_fn(|context| self.poll_put(&mut item, context)).await

@@ -149,7 +149,7 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
     /// server has taken the batch before.
     ///
     /// # Errors: what the server raised about an item before; the feed is over. After that,
-    /// [`NotExecuted::FeedOver`].
+    /// [`crate::NotExecuted::FeedOver`].
     pub fn put(&mut self, item: T) -> Result<(), E> {
         self.expect_open()?;
         self.items.push(item);
