@@ -15,7 +15,6 @@
 
 #![deny(unsafe_code)]
 
-mod allowed;
 mod awaited;
 mod call;
 mod cancellation;

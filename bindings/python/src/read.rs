@@ -97,7 +97,7 @@ fn declared_word<'py>(
         Number::Float(_) => 0,
     };
     match &declared.kind {
-        Kind::Enum { word, values, stand_in } => {
+        Kind::Enum { word, values, stand_in, .. } => {
             let number = number(*word);
             let value = values.get(&number);
             let value = value.or_else(|| values.get(&(*stand_in)?));

@@ -87,10 +87,12 @@ pub struct Numbers {
 }
 
 /// Values that a place may have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Range {
     pub least: Option<Number>,
     pub greatest: Option<Number>,
+    /// They, in words.
+    pub allowed: String,
 }
 
 /// A row of the table of types.
@@ -140,6 +142,8 @@ pub enum Kind {
     Enum {
         word: Word,
         values: HashMap<i128, Py<PyAny>>,
+        /// They, in words.
+        allowed: String,
         /// The value of the one that stands for those that a later version has added.
         stand_in: Option<i128>,
     },

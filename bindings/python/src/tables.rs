@@ -163,11 +163,11 @@ fn declared(row: &Bound<'_, PyTuple>) -> PyResult<Declared> {
                 let value = value?;
                 values.insert(value.extract::<i64>()?.into(), value.unbind());
             }
-            let stand_in = if row.len() > 3 { Some(at::<i64>(row, 3)?.into()) } else { None };
+            let stand_in = if row.len() > 4 { Some(at::<i64>(row, 4)?.into()) } else { None };
             if let Some(one) = stand_in.filter(|one: &i128| !values.contains_key(one)) {
                 return Err(refused("enumerator", one));
             }
-            Kind::Enum { word: word(row, 2)?, values, stand_in }
+            Kind::Enum { word: word(row, 2)?, values, allowed: at(row, 3)?, stand_in }
         }
         "bitmask" => Kind::Bitmask { word: word(row, 2)?, bits: at(row, 3)? },
         "bitset" => {
@@ -288,7 +288,7 @@ fn range(tuple: &Bound<'_, PyTuple>) -> PyResult<Range> {
             Err(_) => Some(Number::Float(end.extract()?)),
         })
     };
-    Ok(Range { least: end(2)?, greatest: end(3)? })
+    Ok(Range { least: end(2)?, greatest: end(3)?, allowed: at(tuple, 4)? })
 }
 
 /// The numbers that this is, or an array of; `None` if it is no such thing.

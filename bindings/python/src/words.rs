@@ -5,7 +5,6 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
-use crate::allowed;
 use crate::write::Wrong;
 
 /// Which word.
@@ -130,7 +129,7 @@ impl Word {
     /// Its integers, in words.
     fn integers(self) -> String {
         let (least, end) = self.ends();
-        allowed::before(least, end)
+        before(least, end)
     }
 
     /// A number in it as an error shows it.
@@ -176,6 +175,11 @@ impl Word {
             (_, Number::Float(value)) => PyFloat::new(py, value).into_any(),
         })
     }
+}
+
+/// The integers from `least` on, before `end`, in words.
+pub fn before(least: i128, end: i128) -> String {
+    format!("{least} to {}", end - 1)
 }
 
 /// An integer of Python, if it fits any word; else what is `allowed` is said.

@@ -9,11 +9,10 @@ use nearcall::{OutOfRange, OverBound};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
-use crate::allowed;
 use crate::errors;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
-use crate::words::{Number, Word, integer, wrong_type};
+use crate::words::{Number, Word, before, integer, wrong_type};
 
 /// Deepest nesting that is tried, of whatever kind: a value that holds itself has no end.
 pub const NESTED_MAX: usize = 4 * DEPTH_MAX;
@@ -117,8 +116,8 @@ pub fn word(
 
 fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Result<(), Wrong> {
     match kind {
-        Kind::Enum { word, values, .. } => {
-            let allowed = || allowed::enumerators(value.py(), values);
+        Kind::Enum { word, values, allowed, .. } => {
+            let allowed = || allowed.clone();
             let number = integer(value, &allowed)?;
             if !values.contains_key(&number) {
                 return Err(Wrong::range(number, allowed()));
@@ -126,7 +125,7 @@ fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Re
             word.write_integer(number, &mut target[..word.bytes()])
         }
         Kind::Bitmask { word, bits } => {
-            let allowed = || allowed::bits(*bits);
+            let allowed = || format!("bits of {bits:#x}");
             let number = integer(value, &allowed)?;
             if number < 0 || number & !i128::from(*bits) != 0 {
                 return Err(Wrong::range(number, allowed()));
@@ -142,7 +141,7 @@ fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Re
                     Word::Signed(_) => (-count / 2, count / 2),
                     _ => (0, count),
                 };
-                let allowed = || allowed::before(least, end);
+                let allowed = || before(least, end);
                 let part = match field.word {
                     Word::Boolean => part.extract::<bool>()?.into(),
                     _ => integer(&part, &allowed).map_err(|wrong| wrong.named(field.label))?,
@@ -171,7 +170,7 @@ fn check_number(number: Number, word: Word, range: &Range) -> Result<(), Wrong> 
     if range.has(number) {
         return Ok(());
     }
-    Err(Wrong::range(word.shown(number), allowed::within(word, range)))
+    Err(Wrong::range(word.shown(number), range.allowed.clone()))
 }
 
 /// The word of a type that is one.

@@ -36,7 +36,7 @@ def name(boxing: types.ModuleType) -> typing.Iterator[str]:
 
 def behind(boxing: types.ModuleType, rest: typing.Any) -> typing.Any:
     """A node of which ``rest`` is the next."""
-    return boxing.Node("", {}, [], boxing.Link(False, None), next=rest)
+    return boxing.Node("", {}, [], [], boxing.Link(False, None), next=rest)
 
 
 def chain(boxing: types.ModuleType, count: int) -> typing.Any:
@@ -51,7 +51,7 @@ def linked(boxing: types.ModuleType, count: int) -> typing.Any:
     """So many nodes, each in the union of the one before: a level each."""
     node = behind(boxing, None)
     for _ in range(count - 1):
-        node = boxing.Node("", {}, [], boxing.Link(True, node))
+        node = boxing.Node("", {}, [], [], boxing.Link(True, node))
     return node
 
 

@@ -7,8 +7,11 @@
 
 NEARCALL_ASSERT(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
-/* Deepest nesting of recursive values that is read. */
-#define NEARCALL_DEPTH_MAX 64u
+/* Deepest nesting of recursive values that is written and read. */
+#define NEARCALL_DEPTH_MAX 64
+/* A number as it is written. */
+#define NEARCALL_SPELLED(number) NEARCALL_SPELLED_AS_IS(number)
+#define NEARCALL_SPELLED_AS_IS(text) #text
 
 /* Most bytes that are read of defaults for one payload. */
 #define NEARCALL_DEFAULT_BYTES_MAX 16777216u
@@ -219,8 +222,10 @@ NEARCALL_INLINE bool nearcall_write_level(nearcall_writer *writer, uint32_t leve
     if (writer->depth + levels <= NEARCALL_DEPTH_MAX) {
         return true;
     }
-    nearcall_write_breach(writer, nearcall_outside("nesting", NEARCALL_BREACH_UNSIGNED,
-                                                   NEARCALL_DEPTH_MAX + 1, "0 to 64"));
+    nearcall_write_breach(writer,
+                          nearcall_outside("nesting", NEARCALL_BREACH_UNSIGNED,
+                                           NEARCALL_DEPTH_MAX + 1,
+                                           "0 to " NEARCALL_SPELLED(NEARCALL_DEPTH_MAX)));
     return false;
 }
 

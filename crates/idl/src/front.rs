@@ -10,7 +10,6 @@
 //! midl          that of DCE RPC and MIDL, and its way into the same syntax tree
 //! proto         files of proto3, as protox reads them, and their way into it
 //! resolve       syntax tree to model        rules       what all of them demand
-//! need          what is declared before what needs it
 //! ```
 
 pub mod ast;

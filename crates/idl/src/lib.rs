@@ -3,6 +3,7 @@
 //! ```text
 //! front       lexer, preprocessor, parsers, resolver     text  -> model
 //! model       what the file means                        -
+//! need        what is declared before what needs it      -
 //! layout      sizes, offsets, which class of A-stack     model -> layout
 //! plan        the steps of every stub, as data           layout -> plan
 //! back        prints steps; decides nothing              plan  -> text

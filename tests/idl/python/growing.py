@@ -88,11 +88,11 @@ class Broken(_nearcall.Raised):
 
 
 _TYPES = _raw.Types((
-    ("enum", Colour, "u4"),
+    ("enum", Colour, "u4", "RED (0) or GREEN (1)"),
     ("struct", Place, (("x", "i2"), ("y", "i2"))),
     ("union", Choice, "octet", (((1,), "i4"), ((), ("string", None))), 1),
     ("appendable", Part, (("weight", "i4", bytes(4)), ("height", "i4", b"\x07\x00\x00\x00"))),
-    ("appendable", Item, (("name", ("string", 16), bytes(4)), ("parts", ("sequence", 3, 4), bytes(4)), ("note", ("optional", ("string", None)), bytes(1)), ("kind", ("string", None), b"\x05\x00\x00\x00\x70\x6c\x61\x69\x6e"), ("tint", 0, b"\x01\x00\x00\x00"), ("few", ("range", "i4", 3, 9), b"\x03\x00\x00\x00"), ("sizes", ("array", "f8", (2,)), b"\x00\x00\x00\x00\x00\x00\x04\x40\x00\x00\x00\x00\x00\x00\x04\x40"), ("where", 1, b"\x00\x00\xfe\xff"), ("base", 3, b"\x08\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00"), ("chosen", 2, bytes(5)), ("is_whole", "boolean", bytes(1)), ("share", ("range", "f4", 0.699999988079071, None), b"\x33\x33\x33\x3f"))),
+    ("appendable", Item, (("name", ("string", 16), bytes(4)), ("parts", ("sequence", 3, 4), bytes(4)), ("note", ("optional", ("string", None)), bytes(1)), ("kind", ("string", None), b"\x05\x00\x00\x00\x70\x6c\x61\x69\x6e"), ("tint", 0, b"\x01\x00\x00\x00"), ("few", ("range", "i4", 3, 9, "3 to 9"), b"\x03\x00\x00\x00"), ("sizes", ("array", "f8", (2,)), b"\x00\x00\x00\x00\x00\x00\x04\x40\x00\x00\x00\x00\x00\x00\x04\x40"), ("where", 1, b"\x00\x00\xfe\xff"), ("base", 3, b"\x08\x00\x00\x00\x00\x00\x00\x00\x07\x00\x00\x00"), ("chosen", 2, bytes(5)), ("is_whole", "boolean", bytes(1)), ("share", ("range", "f4", 0.699999988079071, None, "0.7 or more"), b"\x33\x33\x33\x3f"))),
     ("appendable", Nothing, ()),
     ("struct", Holder, (("number", "i4"), ("none", 5))),
     ("struct", Broken, (("which", 3),)),

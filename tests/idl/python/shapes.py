@@ -120,7 +120,7 @@ class Gone(_nearcall.Raised):
 
 
 _TYPES = _raw.Types((
-    ("enum", Level, "u4"),
+    ("enum", Level, "u4", "LOW (0), MIDDLE (7) or HIGH (8)"),
     ("bitmask", Rights, "u1", 131),
     ("bitset", Packed, "u2", (("low", 0, 3, "octet"), ("on", 3, 1, "boolean"), ("sum", 4, 12, "i2"))),
     ("union", Choice, "i4", (((1, 2), "i4"), ((3,), ("string", 5)), ((), "f8")), 2),
@@ -332,8 +332,8 @@ _SHAPES = _raw.Interface(
         ),
         (
             "percent", "2a1562732e6740a22ba62256cbc53533", 1, False, False, False, "percent",
-            (8, 8, (("given", ("range", "i4", 0, 100), ("word", 0)), ("all", ("sequence", ("range", "i4", 0, 100), None), ("elements", 4)))),
-            (4, 0, (("returned", ("range", "i4", 0, 100), ("word", 0)),)),
+            (8, 8, (("given", ("range", "i4", 0, 100, "0 to 100"), ("word", 0)), ("all", ("sequence", ("range", "i4", 0, 100, "0 to 100"), None), ("elements", 4)))),
+            (4, 0, (("returned", ("range", "i4", 0, 100, "0 to 100"), ("word", 0)),)),
             (
             ),
         ),

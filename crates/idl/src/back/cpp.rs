@@ -31,7 +31,7 @@ const FUNCTIONS: &[&str] = &["introduce", "lend", "posting", "rebind", "what", "
 /// What every printer looks at.
 struct Cpp<'c, 'm> {
     c: &'c C<'m>,
-    /// Where each declaration stands among those.
+    /// Where each declaration stands in the order that types are defined in.
     places: Vec<usize>,
 }
 

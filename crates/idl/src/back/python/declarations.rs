@@ -1,5 +1,6 @@
 //! Constants, aliases and classes, and the table of types that the native half reads.
 
+use crate::back::allowed::enumerators;
 use crate::back::python::Python;
 use crate::back::python::expressions::{primitive_code, word_code};
 use crate::back::python::names::{constant_names, member_names};
@@ -218,7 +219,9 @@ impl Python<'_> {
                     .model
                     .stand_in(id)
                     .map(|index| shape.enumerators[index as usize].value.to_string());
-                [quoted("enum"), class, word(is_signed)].into_iter().chain(stands).collect()
+                let allowed = quoted(&enumerators(self.model, id));
+                let row = [quoted("enum"), class, word(is_signed), allowed];
+                row.into_iter().chain(stands).collect()
             }
             Kind::Bitmask(shape) => {
                 let bits = shape.flags.iter().fold(0u64, |bits, (_, at)| bits | 1 << at);

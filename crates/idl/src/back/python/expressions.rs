@@ -1,5 +1,6 @@
 //! Types as annotations, and as rows of the table of types.
 
+use crate::back::allowed::within;
 use crate::back::python::Python;
 use crate::back::python::text::{float, quoted, tuple};
 use crate::layout::{Range, Scalar, range};
@@ -145,7 +146,8 @@ impl Python<'_> {
             (Some(value), _) => self.number_of(value),
             (None, _) => String::from("None"),
         };
-        tuple(&[quoted("range"), inner, end(&range.least), end(&range.greatest)])
+        let (least, greatest) = (end(&range.least), end(&range.greatest));
+        tuple(&[quoted("range"), inner, least, greatest, quoted(&within(self.model, range))])
     }
 
     /// A value by the number that its word holds.
