@@ -309,6 +309,8 @@ pub struct Operation {
     pub parameters: Vec<Parameter>,
     /// Exceptions, in the order of the text, each once.
     pub raises: Vec<DeclarationId>,
+    /// `@typical(bytes)` of what it returns, as [`Parameter::typical_bytes`].
+    pub returns_typical_bytes: Option<u32>,
     /// `@astack(count, bytes)`: simultaneous calls and bytes for variable arguments (L48).
     pub astack: AStackWish,
     /// All annotations.
@@ -349,6 +351,9 @@ pub struct Parameter {
     pub is_opaque: bool,
     /// `@prealloc`: the client has memory for it. Only on text, octets and numbers that come back.
     pub is_prealloc: bool,
+    /// `@typical(bytes)`: how much of its variable part most calls have at most, which then lies on
+    /// the A-stack, and what is longer out of line (I10). Only on what has a variable part.
+    pub typical_bytes: Option<u32>,
     /// `@fd`: a descriptor of this kind; in the message there is nothing of it. Only on a `long`,
     /// and not inout.
     pub descriptor: Option<DescriptorKind>,

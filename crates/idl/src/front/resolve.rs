@@ -29,6 +29,7 @@ mod repository;
 mod scope;
 mod standard;
 mod types;
+mod typical;
 mod unknown;
 
 use std::collections::{HashMap, HashSet};
@@ -104,6 +105,7 @@ pub fn resolve(mut parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
     let mut model = resolver.into_model();
     diagnostics.extend(extensibility::check(&model));
     diagnostics.extend(prealloc::check(&model));
+    diagnostics.extend(typical::check(&model));
     if diagnostics.iter().any(is_error) {
         return (None, diagnostics);
     }

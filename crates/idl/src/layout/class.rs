@@ -5,7 +5,7 @@ use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{ASTACKS_PER_PROCEDURE, AStackClass, INLINE_BYTES, LINE_BYTES, VARIABLE_BYTES};
 
 use crate::layout::{
-    Form, MessageLayout, OperationLayout, Payload, bytes_max, is_optional, root_type,
+    Form, MessageLayout, OperationLayout, Payload, Root, bytes_max, is_optional, root_type,
 };
 use crate::model::{DeclarationId, FeedPart, Model, Operation};
 
@@ -88,8 +88,9 @@ fn block_bytes(model: &Model, operation: &Operation, layout: &OperationLayout) -
     needed.max().unwrap_or(0).min(BLOCK_BYTES_MAX)
 }
 
-/// Bytes to set aside for the payloads of a message: their bounds if these are small, what one
-/// Ethernet packet carries if not, what the interface says if it says anything.
+/// Bytes to set aside for the payloads of a message: what the interface says if it says anything of
+/// all, or of one; of the others their bounds if these are small, what one Ethernet packet carries
+/// if not.
 fn variable_bytes(
     model: &Model,
     operation: &Operation,
@@ -102,13 +103,26 @@ fn variable_bytes(
     if let Some(bytes) = operation.astack.bytes {
         return bytes;
     }
-    let mut sum = 0u64;
+    let padded = |bytes: u64| bytes.saturating_add(7) / 8 * 8;
+    let (mut typical, mut others) = (0u64, 0u64);
     for payload in &message.payloads {
         let most = payload_bytes_max(model, operation, exception, payload);
-        let most = most.unwrap_or(u64::from(VARIABLE_BYTES));
-        sum = sum.saturating_add(most.saturating_add(7) / 8 * 8);
+        let most = padded(most.unwrap_or(u64::MAX));
+        match typical_bytes(operation, payload.place.root) {
+            Some(bytes) => typical += most.min(padded(bytes.into())),
+            None => others = others.saturating_add(most),
+        }
     }
-    sum.min(u64::from(VARIABLE_BYTES)) as u32
+    (typical + others.min(VARIABLE_BYTES.into())).min(BLOCK_BYTES_MAX.into()) as u32
+}
+
+/// What the interface says that a value usually takes.
+fn typical_bytes(operation: &Operation, root: Root) -> Option<u32> {
+    match root {
+        Root::Returned => operation.returns_typical_bytes,
+        Root::Parameter(index) => operation.parameters[index as usize].typical_bytes,
+        Root::Member(_) => None,
+    }
 }
 
 fn payload_bytes_max(

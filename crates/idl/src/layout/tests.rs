@@ -125,6 +125,35 @@ fn classes_are_whole_lines_shared_and_in_order_of_size() {
     assert_eq!(classes, [2, 1, 0, 2, 0]);
 }
 
+#[test]
+fn a_typical_length_decides_what_lies_on_the_a_stack() {
+    let block = |operation: &str| {
+        let types = "struct Pair { string a; sequence<long> b; };";
+        let layout = layout(&format!("{types} interface I {{ {operation} }};"));
+        layout.classes[usize::from(layout.operations[0].class)].block_bytes
+    };
+    let cases = [
+        ("void f(in string s);", 2048),
+        ("void f(@typical(100) in string s);", 64),
+        ("void f(@typical(60000) in string s);", 65536),
+        // Its bound, if that is less.
+        ("void f(@typical(60000) in string<100> s);", 64),
+        ("void f(@typical(20) in string s, @typical(20) in string t);", 64),
+        // What is said of one is not of others.
+        ("void f(@typical(20) in string s, in string t);", 2048),
+        ("void f(@typical(700) in string s, in string t);", 4096),
+        ("void f(@typical(200) in Pair p);", 256),
+        ("@typical(9000) string f(in string s);", 16384),
+        ("@typical(9000) attribute string f;", 16384),
+        ("void f(@typical(1048576) in string s, @typical(1048576) in string t);", 1 << 20),
+    ];
+    for (operation, bytes) in cases {
+        assert_eq!(block(operation), bytes, "{operation}");
+    }
+    let attribute = layout("interface I { @typical(9000) attribute string f; };");
+    assert_eq!(attribute.operations[0].class, attribute.operations[1].class);
+}
+
 /// Class and block of each procedure.
 fn classed(layout: &InterfaceLayout) -> Vec<(u8, u32)> {
     let class = |one: &OperationLayout| layout.classes[usize::from(one.class)].block_bytes;

@@ -119,6 +119,7 @@ fn value(at: Span, name: &str, direction: Direction, primitive: Primitive) -> Pa
         declared: Type::Primitive(primitive),
         is_opaque: false,
         is_prealloc: false,
+        typical_bytes: None,
         descriptor: None,
         is_feed: false,
         annotations: Vec::new(),

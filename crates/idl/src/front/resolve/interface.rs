@@ -275,6 +275,7 @@ impl Resolver {
             returns_descriptor: None,
             returns_feed: false,
             feed: None,
+            returns_typical_bytes: typical_bytes(&head.annotations),
             parameters: Vec::new(),
             raises: Vec::new(),
             astack: astack(&head.annotations),
@@ -297,6 +298,7 @@ impl Resolver {
                 declared,
                 is_opaque: is_set(&applied, "opaque"),
                 is_prealloc: is_set(&applied, "prealloc"),
+                typical_bytes: typical_bytes(&applied),
                 descriptor: None,
                 is_feed: is_set(&applied, "feed"),
                 annotations: kept(applied),
@@ -501,7 +503,9 @@ impl Resolver {
             let mut setter =
                 self.operation_of(interface, (format!("_set_{}", name.text), at), again);
             setter.attribute = Some(AttributeHalf::Setter);
-            setter.parameters.push(value_parameter(declared, at, is_opaque));
+            let mut value = value_parameter(declared, at, is_opaque);
+            value.typical_bytes = setter.returns_typical_bytes.take();
+            setter.parameters.push(value);
             setter.raises.clone_from(&sets);
             operations.push(setter);
         }
@@ -516,6 +520,7 @@ fn value_parameter(declared: Type, at: Span, is_opaque: bool) -> Parameter {
         declared,
         is_opaque,
         is_prealloc: false,
+        typical_bytes: None,
         descriptor: None,
         is_feed: false,
         annotations: Vec::new(),
@@ -547,11 +552,22 @@ fn descriptor_kind(annotations: &[Annotation]) -> Option<DescriptorKind> {
     DescriptorKind::ALL.into_iter().find(|kind| kind.word() == word)
 }
 
+/// What `@astack` says.
 fn astack(applied: &[Applied]) -> AStackWish {
-    let wish = applied.iter().find(|one| one.annotation.name == "astack");
-    let number = |name: &str| match wish?.annotation.parameters.get(name)? {
+    let number = |parameter| number(applied, "astack", parameter);
+    AStackWish { count: number("count"), bytes: number("bytes") }
+}
+
+/// What `@typical` says.
+fn typical_bytes(applied: &[Applied]) -> Option<u32> {
+    number(applied, "typical", "bytes")
+}
+
+/// A number that an annotation is given, if it is there.
+fn number(applied: &[Applied], annotation: &str, parameter: &str) -> Option<u32> {
+    let one = applied.iter().find(|one| one.annotation.name == annotation)?;
+    match one.annotation.parameters.get(parameter)? {
         Value::Integer(value) => u32::try_from(*value).ok(),
         _ => None,
-    };
-    AStackWish { count: number("count"), bytes: number("bytes") }
+    }
 }

@@ -150,6 +150,7 @@ static STANDARD: &[Standard] = &[
     // Nearcall's own
     standard("opaque", &[Parameter, Operation, Attribute], &[IS]),
     standard("prealloc", &[Parameter], &[IS]),
+    standard("typical", &[Parameter, Operation, Attribute], &[required("bytes", BYTES)]),
     standard(
         "fd",
         &[Parameter, Operation],

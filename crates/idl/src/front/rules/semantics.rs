@@ -118,6 +118,8 @@ rules! {
     ID_CHANGED = "E0292", "7.4.6.4.1.1", "a repository id is given once";
     PREALLOC_TYPE = "E0293", "ours",
         "memory that a client has ready is for text, octets and numbers that come back";
+    TYPICAL = "E0294", "ours",
+        "what has a typical length has a variable part, and nothing else says how long it is";
     TOO_DEEP = "E0295", "ours", "types nest 64 deep at most";
     TOO_LARGE = "E0296", "ours", "the fixed part of a value takes 1 GiB at most";
     TOO_WIDE = "E0297", "ours", "a type comes down to 65536 scalars and strings at most";
