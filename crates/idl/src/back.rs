@@ -5,6 +5,7 @@ pub mod c;
 pub mod cpp;
 pub mod python;
 pub mod rust;
+pub mod undocumented;
 
 use std::fmt;
 

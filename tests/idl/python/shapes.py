@@ -674,11 +674,11 @@ class ShapesServer(_raw.Server):
 
     @_abc.abstractmethod
     def level(self) -> int:
-        """The procedure `level`."""
+        """Reads `level`."""
 
     @_abc.abstractmethod
     def set_level(self, value: int) -> None:
-        """The procedure `set_level`."""
+        """Writes `level`."""
 
     @_abc.abstractmethod
     def words(self, a: bool, b: int, c: str, d: str, e: int, f: int, g: int, h: int, i: float, j: float, k: Level, l: Rights, m: Packed) -> tuple[bool, int, str, str, int, int, int, int, float, float, Level, Rights, Packed]:
@@ -690,7 +690,7 @@ class ShapesServer(_raw.Server):
 
     @_abc.abstractmethod
     def bytes_(self, given: bytes) -> _raw.Buffer:
-        """The procedure `bytes_`."""
+        """The procedure `bytes`."""
 
     @_abc.abstractmethod
     def swap(self, given: bytes) -> tuple[_raw.Buffer, _raw.Buffer]:

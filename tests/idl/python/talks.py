@@ -146,4 +146,4 @@ class TalksServer(_raw.Server):
 
     @_abc.abstractmethod
     def pass_(self, inlet: _nearcall.Inlet[int], outlet: _nearcall.Outlet[float]) -> None:
-        """The procedure `pass_`."""
+        """The procedure `pass`."""

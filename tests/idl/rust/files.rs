@@ -767,11 +767,11 @@ pub trait FilesServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     fn null(&self);
     /// The procedure `sync`.
     fn sync(&self);
-    /// The procedure `_get_size`.
+    /// Reads `size`.
     fn size(&self) -> u64;
-    /// The procedure `_get_label`.
+    /// Reads `label`.
     fn label(&self) -> ::std::string::String;
-    /// The procedure `_set_label`.
+    /// Writes `label`.
     fn set_label(&self, value: &str);
 }
 /// Entry stubs for a `FilesServer`.
@@ -968,13 +968,13 @@ pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'stati
     fn null(&self) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
     /// The procedure `sync`.
     fn sync(&self) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
-    /// The procedure `_get_size`.
+    /// Reads `size`.
     fn size(&self) -> impl ::core::future::Future<Output = u64> + ::core::marker::Send;
-    /// The procedure `_get_label`.
+    /// Reads `label`.
     fn label(
         &self,
     ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;
-    /// The procedure `_set_label`.
+    /// Writes `label`.
     fn set_label(
         &self,
         value: &str,

@@ -2567,13 +2567,13 @@ pub mod nearcall {
         fn as_ref(&self) -> i32;
         /// The procedure `match`.
         fn r#match(&self, r#fn: i32, r#dyn: i32, r#await: i32) -> i32;
-        /// The procedure `_get_set_x`.
+        /// Reads `set_x`.
         fn set_x(&self) -> i32;
-        /// The procedure `_set_set_x`.
+        /// Writes `set_x`.
         fn set_set_x(&self, value: i32);
-        /// The procedure `_get_with_deadline`.
+        /// Reads `with_deadline`.
         fn with_deadline_(&self) -> i32;
-        /// The procedure `_set_with_deadline`.
+        /// Writes `with_deadline`.
         fn set_with_deadline(&self, value: i32);
         /// The procedure `pass`.
         fn pass(&self, s: &self::client::S) -> self::client::S;
@@ -2962,18 +2962,18 @@ pub mod nearcall {
             r#dyn: i32,
             r#await: i32,
         ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
-        /// The procedure `_get_set_x`.
+        /// Reads `set_x`.
         fn set_x(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
-        /// The procedure `_set_set_x`.
+        /// Writes `set_x`.
         fn set_set_x(
             &self,
             value: i32,
         ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
-        /// The procedure `_get_with_deadline`.
+        /// Reads `with_deadline`.
         fn with_deadline_(
             &self,
         ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
-        /// The procedure `_set_with_deadline`.
+        /// Writes `with_deadline`.
         fn set_with_deadline(
             &self,
             value: i32,

@@ -1001,11 +1001,11 @@ pub mod trips {
     }
     /// What a domain that exports `trips::Base` does.
     pub trait BaseServer: ::core::marker::Send + ::core::marker::Sync + 'static {
-        /// The procedure `_get_level`.
+        /// Reads `level`.
         fn level(&self) -> i32;
-        /// The procedure `_set_level`.
+        /// Writes `level`.
         fn set_level(&self, value: i32);
-        /// The procedure `_get_name`.
+        /// Reads `name`.
         fn name(&self) -> ::std::string::String;
         /// The procedure `greet`.
         fn greet(&self, who: &str) -> ::std::string::String;
@@ -1082,14 +1082,14 @@ pub mod trips {
     ///
     /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait BaseAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
-        /// The procedure `_get_level`.
+        /// Reads `level`.
         fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
-        /// The procedure `_set_level`.
+        /// Writes `level`.
         fn set_level(
             &self,
             value: i32,
         ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
-        /// The procedure `_get_name`.
+        /// Reads `name`.
         fn name(
             &self,
         ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;
@@ -3221,11 +3221,11 @@ pub mod trips {
     }
     /// What a domain that exports `trips::Trips` does.
     pub trait TripsServer: ::core::marker::Send + ::core::marker::Sync + 'static {
-        /// The procedure `_get_level`.
+        /// Reads `level`.
         fn level(&self) -> i32;
-        /// The procedure `_set_level`.
+        /// Writes `level`.
         fn set_level(&self, value: i32);
-        /// The procedure `_get_name`.
+        /// Reads `name`.
         fn name(&self) -> ::std::string::String;
         /// The procedure `greet`.
         fn greet(&self, who: &str) -> ::std::string::String;
@@ -3758,14 +3758,14 @@ pub mod trips {
     ///
     /// Those with `@opaque` parameters and feeds are not awaited.
     pub trait TripsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
-        /// The procedure `_get_level`.
+        /// Reads `level`.
         fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
-        /// The procedure `_set_level`.
+        /// Writes `level`.
         fn set_level(
             &self,
             value: i32,
         ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
-        /// The procedure `_get_name`.
+        /// Reads `name`.
         fn name(
             &self,
         ) -> impl ::core::future::Future<Output = ::std::string::String> + ::core::marker::Send;

@@ -6,9 +6,10 @@ use crate::back::python::messages::{Part, Role};
 use crate::back::python::names::{InterfaceNames, parameter_names};
 use crate::back::python::text::{Text, quoted, tuple};
 use crate::back::rust::names::NameSet;
+use crate::back::undocumented;
 use crate::hash::hex;
 use crate::layout::{Root, members};
-use crate::model::{AttributeHalf, DeclarationId, Direction, FeedPart, Interface, Operation, Type};
+use crate::model::{DeclarationId, Direction, FeedPart, Interface, Operation, Type};
 use crate::plan::ProcedurePlan;
 
 impl Python<'_> {
@@ -50,7 +51,7 @@ impl Python<'_> {
                 let feed = self.feed(id, interface, index);
                 let signature = self.server_signature(name, operation, feed);
                 text.block(&signature, |text| {
-                    text.docstring(&operation.doc, &format!("The procedure `{name}`."));
+                    text.docstring(&operation.doc, &undocumented::served(operation));
                 });
             });
         });
@@ -97,7 +98,7 @@ impl Python<'_> {
     ) {
         let name = &names.functions[index];
         text.block(&self.signature(name, operation, (&feed, is_awaited)), |text| {
-            text.docstring(&operation.doc, &does(operation));
+            text.docstring(&operation.doc, &undocumented::called(operation));
             let arguments = arguments(operation);
             let awaited = if is_awaited { "await " } else { "" };
             if let Some(FeedTypes { opening, .. }) = feed {
@@ -318,15 +319,4 @@ fn role(operation: &Operation, root: Root, declared: &Type) -> Role {
 /// What a stub passes on, behind the procedure's index.
 pub fn arguments(operation: &Operation) -> String {
     parameters(operation, Direction::Out).map(|part| format!(", {}", part.name)).collect()
-}
-
-/// What a procedure without a comment does.
-pub fn does(operation: &Operation) -> String {
-    let name = &operation.name;
-    let attribute = |prefix| name.strip_prefix(prefix).unwrap_or(name);
-    match operation.attribute {
-        Some(AttributeHalf::Getter) => format!("Reads `{}`.", attribute("_get_")),
-        Some(AttributeHalf::Setter) => format!("Writes `{}`.", attribute("_set_")),
-        None => format!("Calls `{name}`."),
-    }
 }

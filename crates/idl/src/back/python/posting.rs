@@ -1,9 +1,10 @@
 //! Call stubs that post now and collect later (design note 0007).
 
 use crate::back::python::Python;
-use crate::back::python::interface::{arguments, does};
+use crate::back::python::interface::arguments;
 use crate::back::python::names::InterfaceNames;
 use crate::back::python::text::Text;
+use crate::back::undocumented;
 use crate::model::Interface;
 
 impl Python<'_> {
@@ -28,7 +29,7 @@ impl Python<'_> {
                 let results = self.result_annotation(operation);
                 let pending = format!("_nearcall.Pending[{results}]");
                 text.block(&format!("def {function}(self{parameters}) -> {pending}:"), |text| {
-                    text.docstring(&operation.doc, &does(operation));
+                    text.docstring(&operation.doc, &undocumented::called(operation));
                     text.line(&format!("return self._post({index}{})", arguments(operation)));
                 });
             }

@@ -2,11 +2,11 @@
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::client::does;
 use crate::back::rust::docs::doc;
 use crate::back::rust::feeds::{FeedOf, batches};
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::tokens::{TokenStream, quote};
+use crate::back::undocumented;
 
 impl Rust<'_> {
     /// The function that opens a feed.
@@ -20,7 +20,7 @@ impl Rust<'_> {
         let procedure = Procedure { plan, ..procedure };
         let scope = self.names.scope_of(interface);
         let feed = self.feed_of(scope, procedure, all);
-        let doc = doc(&operation.doc, &does(operation));
+        let doc = doc(&operation.doc, &undocumented::called(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let bytes = quote!(&[u8]);
         let (name, parameters) =

@@ -3,11 +3,12 @@
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::client::{does, has_length, nothing_raised, opaque_arguments};
+use crate::back::rust::client::{has_length, nothing_raised, opaque_arguments};
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
 use crate::back::rust::tokens::{TokenStream, quote};
+use crate::back::undocumented;
 use crate::model::{DeclarationId, FeedPart, Operation};
 use crate::plan::Step;
 
@@ -50,7 +51,7 @@ impl Rust<'_> {
         let plan = &plan.posted(self.model, operation);
         let procedure = Procedure { plan, ..procedure };
         let scope = self.names.scope_of(interface);
-        let doc = doc(&operation.doc, &does(operation));
+        let doc = doc(&operation.doc, &undocumented::called(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         // Copied by the post: a future may be dropped while the server reads.
         let bytes = quote!(&[u8]);

@@ -6,8 +6,9 @@ use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, literal, number};
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
+use crate::back::undocumented;
 use crate::layout::{Place, Root};
-use crate::model::{AttributeHalf, DeclarationId, Operation};
+use crate::model::{DeclarationId, Operation};
 use crate::plan::{Passing, ProcedurePlan, Step};
 
 impl Rust<'_> {
@@ -61,7 +62,7 @@ impl Rust<'_> {
     fn call_stub(&self, procedure: Procedure<'_>) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
-        let doc = doc(&operation.doc, &does(operation));
+        let doc = doc(&operation.doc, &undocumented::called(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let lent = quote!(impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>);
         let (name, parameters) = (ident(function), self.client_parameters(scope, procedure, &lent));
@@ -215,17 +216,6 @@ impl Rust<'_> {
             });
         }
         body
-    }
-}
-
-/// What a procedure without a comment does.
-pub fn does(operation: &Operation) -> String {
-    let name = &operation.name;
-    let attribute = |prefix| name.strip_prefix(prefix).unwrap_or(name);
-    match operation.attribute {
-        Some(AttributeHalf::Getter) => format!("Reads `{}`.", attribute("_get_")),
-        Some(AttributeHalf::Setter) => format!("Writes `{}`.", attribute("_set_")),
-        None => format!("Calls `{name}`."),
     }
 }
 

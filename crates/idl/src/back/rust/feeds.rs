@@ -3,11 +3,11 @@
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::client::does;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, number};
 use crate::back::rust::tokens::{TokenStream, quote};
+use crate::back::undocumented;
 use crate::layout::{Place, Root};
 use crate::model::{Direction, FeedPart};
 use crate::plan::{FeedWay, Passing};
@@ -85,7 +85,7 @@ impl Rust<'_> {
         let scope = self.names.scope_of(interface);
         let names = self.names.interface(interface);
         let feed = self.feed_of(scope, procedure, all);
-        let doc = doc(&operation.doc, &does(operation));
+        let doc = doc(&operation.doc, &undocumented::called(operation));
         let function = &names.functions[plan.index as usize];
         let lent = quote!(impl ::core::convert::Into<::nearcall::OpaqueIn<'d>>);
         let (name, parameters) = (ident(function), self.client_parameters(scope, procedure, &lent));

@@ -2,11 +2,12 @@
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::client::{claim, does, has_length, nothing_raised, opaque_arguments};
+use crate::back::rust::client::{claim, has_length, nothing_raised, opaque_arguments};
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
 use crate::back::rust::tokens::{TokenStream, quote};
+use crate::back::undocumented;
 use crate::model::{DeclarationId, FeedPart, Operation};
 use crate::plan::Step;
 
@@ -49,7 +50,7 @@ impl Rust<'_> {
         let plan = &plan.posted(self.model, operation);
         let procedure = Procedure { plan, ..procedure };
         let scope = self.names.scope_of(interface);
-        let doc = doc(&operation.doc, &does(operation));
+        let doc = doc(&operation.doc, &undocumented::called(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         // Copied by the post: what is lent in place would have to stay until the collection.
         let bytes = quote!(&[u8]);

@@ -9,6 +9,7 @@ use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, format_ident, quote};
+use crate::back::undocumented;
 use crate::layout::{Place, Root};
 use crate::model::{DeclarationId, Operation};
 use crate::plan::{Passing, ProcedurePlan, Step};
@@ -82,7 +83,7 @@ impl Rust<'_> {
     pub fn signature(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
-        let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
+        let doc = doc(&operation.doc, &undocumented::served(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let name = ident(function);
         let mut parameters = self.server_parameters(scope, procedure);

@@ -9,6 +9,7 @@ use crate::back::rust::interface::Procedure;
 use crate::back::rust::server::{Form, Ran, run_arguments, run_results, stub_name};
 use crate::back::rust::stub::{Printer, Side};
 use crate::back::rust::tokens::{TokenStream, quote};
+use crate::back::undocumented;
 use crate::model::DeclarationId;
 use crate::plan::{Passing, Step};
 
@@ -84,7 +85,7 @@ impl Rust<'_> {
     fn async_signature(&self, procedure: Procedure<'_>) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
-        let doc = doc(&operation.doc, &format!("The procedure `{}`.", operation.name));
+        let doc = doc(&operation.doc, &undocumented::served(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let (name, parameters) = (ident(function), self.server_parameters(scope, procedure));
         let results = self.result_type(scope, operation, &run_results(plan));
