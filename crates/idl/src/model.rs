@@ -5,6 +5,10 @@
 //! text; everything refers to them by index. A model is only made from files without errors, so
 //! that its readers need not check.
 
+mod primitive;
+
+pub use primitive::Primitive;
+
 use std::collections::BTreeMap;
 
 use crate::source::Span;
@@ -84,41 +88,6 @@ pub enum Type {
     Map { key: Box<Type>, value: Box<Type>, bound: Option<u32> },
     /// A struct, union, enum, bitmask, bitset or alias. Never an interface or an exception.
     Named(DeclarationId),
-}
-
-/// The built-in scalars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Primitive {
-    /// `boolean`
-    Boolean,
-    /// `octet`
-    Octet,
-    /// `char`: one byte of ISO 8859-1
-    Char,
-    /// `wchar`: one Unicode scalar value
-    WideChar,
-    /// `int8`
-    Int8,
-    /// `uint8`
-    Uint8,
-    /// `short`, `int16`
-    Int16,
-    /// `unsigned short`, `uint16`
-    Uint16,
-    /// `long`, `int32`
-    Int32,
-    /// `unsigned long`, `uint32`
-    Uint32,
-    /// `long long`, `int64`
-    Int64,
-    /// `unsigned long long`, `uint64`
-    Uint64,
-    /// `float`
-    Float,
-    /// `double`
-    Double,
-    /// `long double`: 16 bytes, carried and not interpreted
-    LongDouble,
 }
 
 /// A value of a constant expression, of a label or of an annotation parameter.

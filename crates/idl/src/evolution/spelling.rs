@@ -1,7 +1,7 @@
 //! Types and values as messages spell them: OMG IDL, whatever the file is written in.
 
 use crate::layout::Range;
-use crate::model::{Model, Primitive, Type, Value};
+use crate::model::{Model, Type, Value};
 
 /// A type.
 pub(super) fn declared(model: &Model, declared_type: &Type) -> String {
@@ -11,7 +11,7 @@ pub(super) fn declared(model: &Model, declared_type: &Type) -> String {
     };
     let inside = |bound: &Option<u32>| bound.map(|n| format!(", {n}")).unwrap_or_default();
     match declared_type {
-        Type::Primitive(one) => primitive(*one).to_owned(),
+        Type::Primitive(one) => one.spelled().to_owned(),
         Type::String { bound } => bounded("string", bound),
         Type::WideString { bound } => bounded("wstring", bound),
         Type::Sequence { element, bound } => {
@@ -26,26 +26,6 @@ pub(super) fn declared(model: &Model, declared_type: &Type) -> String {
             format!("map<{key}, {value}{}>", inside(bound))
         }
         Type::Named(id) => model.declaration(*id).name.to_string(),
-    }
-}
-
-fn primitive(primitive: Primitive) -> &'static str {
-    match primitive {
-        Primitive::Boolean => "boolean",
-        Primitive::Octet => "octet",
-        Primitive::Char => "char",
-        Primitive::WideChar => "wchar",
-        Primitive::Int8 => "int8",
-        Primitive::Uint8 => "uint8",
-        Primitive::Int16 => "short",
-        Primitive::Uint16 => "unsigned short",
-        Primitive::Int32 => "long",
-        Primitive::Uint32 => "unsigned long",
-        Primitive::Int64 => "long long",
-        Primitive::Uint64 => "unsigned long long",
-        Primitive::Float => "float",
-        Primitive::Double => "double",
-        Primitive::LongDouble => "long double",
     }
 }
 

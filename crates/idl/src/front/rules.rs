@@ -11,6 +11,18 @@
 //! | proto3 | E0400-E0449, N0400-N0449 |
 //! | evolution, in [`crate::evolution::rules`] | E0600-E0649, N0600-N0649 |
 
+/// Rules of an area, each a static of its name, and all of them by number.
+macro_rules! rules {
+    ($($name:ident = $code:literal, $clause:literal, $title:literal;)*) => {
+        $(
+            #[doc = $title]
+            pub static $name: Rule = Rule { code: $code, clause: $clause, title: $title };
+        )*
+        /// Every rule of this area, in the order of the numbers.
+        pub static ALL: &[&Rule] = &[$(&$name),*];
+    };
+}
+
 pub mod lexical;
 pub mod midl;
 pub mod preprocessing;

@@ -131,28 +131,13 @@ fn sequence_form(model: &Model, element: &Type) -> Form {
 pub fn element_bytes(model: &Model, declared: &Type) -> Option<u64> {
     match model.resolved(declared) {
         Type::Primitive(Primitive::Boolean | Primitive::WideChar) => None,
-        Type::Primitive(primitive) => Some(u64::from(primitive_bytes(*primitive))),
+        Type::Primitive(primitive) => Some(u64::from(primitive.bytes())),
         Type::Array { element, dimensions } => {
             dimensions.iter().try_fold(element_bytes(model, element)?, |bytes, dimension| {
                 bytes.checked_mul(u64::from(*dimension))
             })
         }
         _ => None,
-    }
-}
-
-/// Bytes of a built-in scalar.
-pub fn primitive_bytes(primitive: Primitive) -> u8 {
-    match primitive {
-        Primitive::Boolean
-        | Primitive::Octet
-        | Primitive::Char
-        | Primitive::Int8
-        | Primitive::Uint8 => 1,
-        Primitive::Int16 | Primitive::Uint16 => 2,
-        Primitive::WideChar | Primitive::Int32 | Primitive::Uint32 | Primitive::Float => 4,
-        Primitive::Int64 | Primitive::Uint64 | Primitive::Double => 8,
-        Primitive::LongDouble => 16,
     }
 }
 
@@ -195,7 +180,7 @@ impl Scalar {
     /// Bytes of its word.
     pub fn width(self) -> u8 {
         match self {
-            Scalar::Primitive(primitive) => primitive_bytes(primitive),
+            Scalar::Primitive(primitive) => primitive.bytes(),
             Scalar::Enum { width, .. } | Scalar::Bits { width, .. } => width,
         }
     }

@@ -5,7 +5,7 @@
 //! none. An appendable struct has its length before it, and any number of bytes behind that:
 //! nothing else about it is known, as another version may have more members.
 
-use crate::layout::shape::{members, primitive_bytes};
+use crate::layout::shape::members;
 use crate::layout::{Scalar, Shape, shape};
 use crate::model::{DeclarationId, Kind, Member, Model, Type};
 
@@ -15,7 +15,7 @@ const COUNT_BYTES: u64 = 4;
 /// Bytes of every value of a type; `None` if they differ.
 pub fn fixed_bytes(model: &Model, declared: &Type) -> Option<u64> {
     match model.resolved(declared) {
-        Type::Primitive(primitive) => Some(u64::from(primitive_bytes(*primitive))),
+        Type::Primitive(primitive) => Some(u64::from(primitive.bytes())),
         Type::Array { element, dimensions } => times(fixed_bytes(model, element)?, dimensions),
         Type::Named(id) => match &model.declaration(*id).kind {
             Kind::Struct(_) if model.declaration(*id).is_appendable() => None,

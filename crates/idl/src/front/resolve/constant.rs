@@ -88,27 +88,6 @@ pub(super) fn integer_range(primitive: Primitive) -> Option<(i128, i128)> {
     Some(if is_signed { (-(span / 2), span / 2 - 1) } else { (0, span - 1) })
 }
 
-/// As the type is written in IDL.
-pub(super) fn spelled(primitive: Primitive) -> &'static str {
-    match primitive {
-        Primitive::Boolean => "boolean",
-        Primitive::Octet => "octet",
-        Primitive::Char => "char",
-        Primitive::WideChar => "wchar",
-        Primitive::Int8 => "int8",
-        Primitive::Uint8 => "uint8",
-        Primitive::Int16 => "short",
-        Primitive::Uint16 => "unsigned short",
-        Primitive::Int32 => "long",
-        Primitive::Uint32 => "unsigned long",
-        Primitive::Int64 => "long long",
-        Primitive::Uint64 => "unsigned long long",
-        Primitive::Float => "float",
-        Primitive::Double => "double",
-        Primitive::LongDouble => "long double",
-    }
-}
-
 impl Resolver {
     /// What values of a type are; `None` if it has no constants.
     pub(super) fn wanted(&self, declared: &Type) -> Option<Wanted> {
@@ -168,7 +147,7 @@ impl Resolver {
                 if (least..=greatest).contains(value) {
                     return true;
                 }
-                let name = spelled(primitive);
+                let name = primitive.spelled();
                 let message =
                     format!("{value} is not in the range of `{name}`, {least} to {greatest}");
                 (&rules::OUT_OF_RANGE, message)
@@ -181,7 +160,7 @@ impl Resolver {
                 if value.abs() <= greatest {
                     return true;
                 }
-                let name = spelled(primitive);
+                let name = primitive.spelled();
                 let message = format!("{value:e} is not in the range of `{name}`, {greatest:e}");
                 (&rules::OUT_OF_RANGE, message)
             }

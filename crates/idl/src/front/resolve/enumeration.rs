@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Resolver;
 use super::annotation::{Applied, Place, Subject, find};
-use super::constant::{integer_range, spelled};
+use super::constant::integer_range;
 use super::scope::{State, SymbolId, SymbolKind};
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{self, Definition, Literal, Name, ScopedName, TypeUse};
@@ -267,7 +267,7 @@ impl Resolver {
         let width = width?;
         let (bits_max, holder) = match declared {
             Some(Primitive::Boolean) => (1, "`boolean`".to_owned()),
-            Some(primitive) => (type_bits(primitive), format!("`{}`", spelled(primitive))),
+            Some(primitive) => (type_bits(primitive), format!("`{}`", primitive.spelled())),
             None => (BITSET_BITS_MAX, "a bit field".to_owned()),
         };
         if width > bits_max {

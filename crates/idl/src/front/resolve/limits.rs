@@ -10,7 +10,7 @@ use super::scope::SymbolId;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::front::ast::Name;
 use crate::front::rules::semantics as rules;
-use crate::model::{Kind, Member, Primitive, Type};
+use crate::model::{Kind, Member, Type};
 use crate::need::needed_first;
 use crate::source::Span;
 
@@ -220,7 +220,7 @@ impl Resolver {
 
     fn measure(&self, declared: &Type, measures: &[Measure]) -> Measure {
         match declared {
-            Type::Primitive(primitive) => Measure::one(bytes(*primitive)),
+            Type::Primitive(primitive) => Measure::one(primitive.bytes().into()),
             Type::String { .. } | Type::WideString { .. } => Measure::LEAF,
             Type::Sequence { element, .. } => {
                 let element = self.measure(element, measures);
@@ -241,19 +241,5 @@ impl Resolver {
                 None => Measure::default(),
             },
         }
-    }
-}
-
-fn bytes(primitive: Primitive) -> u64 {
-    match primitive {
-        Primitive::Boolean
-        | Primitive::Octet
-        | Primitive::Char
-        | Primitive::Int8
-        | Primitive::Uint8 => 1,
-        Primitive::Int16 | Primitive::Uint16 => 2,
-        Primitive::WideChar | Primitive::Int32 | Primitive::Uint32 | Primitive::Float => 4,
-        Primitive::Int64 | Primitive::Uint64 | Primitive::Double => 8,
-        Primitive::LongDouble => 16,
     }
 }

@@ -5,17 +5,6 @@
 
 use crate::diagnostic::Rule;
 
-macro_rules! rules {
-    ($($name:ident = $code:literal, $clause:literal, $title:literal;)*) => {
-        $(
-            #[doc = $title]
-            pub static $name: Rule = Rule { code: $code, clause: $clause, title: $title };
-        )*
-        /// Every rule of this file, by number.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
-
 rules! {
     UNKNOWN = "E0300", "C706 4", "an attribute is one that the language has";
     IGNORED = "N0301", "ours", "an attribute about transports, tools or C changes nothing here";

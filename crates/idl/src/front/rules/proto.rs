@@ -5,17 +5,6 @@
 
 use crate::diagnostic::Rule;
 
-macro_rules! rules {
-    ($($name:ident = $code:literal, $clause:literal, $title:literal;)*) => {
-        $(
-            #[doc = $title]
-            pub static $name: Rule = Rule { code: $code, clause: $clause, title: $title };
-        )*
-        /// Every rule of this file, by number.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
-
 rules! {
     LANGUAGE = "E0400", "proto3", "a .proto file follows its language";
     IMPORT = "E0401", "proto3", "an imported file is there";

@@ -4,17 +4,6 @@
 
 use crate::diagnostic::Rule;
 
-macro_rules! rules {
-    ($($name:ident = $code:literal, $clause:literal, $title:literal;)*) => {
-        $(
-            #[doc = $title]
-            pub static $name: Rule = Rule { code: $code, clause: $clause, title: $title };
-        )*
-        /// Every rule of this area, in the order of the numbers.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
-
 rules! {
     REDEFINED = "E0200", "7.5.2", "an identifier is defined once in a scope";
     CASE_CLASH = "E0201", "7.2.3.1", "identifiers of a scope differ in more than case";

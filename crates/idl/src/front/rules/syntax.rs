@@ -4,17 +4,6 @@
 
 use crate::diagnostic::Rule;
 
-macro_rules! rules {
-    ($($name:ident = $code:literal, $clause:literal, $title:literal;)*) => {
-        $(
-            #[doc = $title]
-            pub static $name: Rule = Rule { code: $code, clause: $clause, title: $title };
-        )*
-        /// Every rule of this file, by number.
-        pub static ALL: &[&Rule] = &[$(&$name),*];
-    };
-}
-
 rules! {
     UNEXPECTED = "E0100", "7.4", "a definition has the form that the grammar gives it";
     KEYWORD_CASE = "E0101", "7.2.4", "no identifier differs from a keyword only in case";
