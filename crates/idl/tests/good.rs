@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use nearcall_idl::diagnostic::render::texts;
-use nearcall_idl::front::compile;
 use nearcall_idl::front::options::Options;
+use nearcall_idl::front::preprocessor::files::InMemory;
+use nearcall_idl::front::{compile, compile_from};
 use nearcall_idl::source::SourceMap;
 
 /// `Color color;` is noted, and is in half of all interface files; files of DDS say `@mutable`.
@@ -37,4 +38,22 @@ fn every_good_file_is_accepted() {
     }
     println!("{} good files", files.len());
     assert!(files.len() >= 10, "only {} good files", files.len());
+}
+
+#[test]
+fn the_examples_of_the_manual_are_accepted() {
+    let manual = include_str!("../../../docs/interface-files.md");
+    let examples: Vec<&str> = manual.split("```idl\n").skip(1).collect();
+    assert!(!examples.is_empty());
+    for example in examples {
+        let (text, _) = example.split_once("```").expect("the example ends");
+        let mut files = InMemory::default();
+        files.insert("manual.idl", text.as_bytes());
+        let mut sources = SourceMap::default();
+        let path = Path::new("manual.idl");
+        let compilation = compile_from(&files, path, &Options::default(), &mut sources);
+        let said = texts(&compilation.diagnostics, &sources, false);
+        assert!(said.is_empty(), "{said}");
+        assert!(compilation.model.is_some_and(|model| model.interfaces().count() > 0));
+    }
 }

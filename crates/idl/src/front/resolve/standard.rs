@@ -205,4 +205,17 @@ mod tests {
         assert!(names.iter().all(|name| find(name).is_some()));
         assert!(find("keys").is_none());
     }
+
+    #[test]
+    fn users_are_told_of_every_annotation() {
+        let document = include_str!("../../../../../docs/interface-files.md");
+        assert!(STANDARD.len() > 30);
+        for annotation in STANDARD {
+            let name = format!("`@{}", annotation.name);
+            let told = document
+                .match_indices(&name)
+                .any(|(at, _)| document[at + name.len()..].starts_with(['`', '(']));
+            assert!(told, "{name} is not in docs/interface-files.md");
+        }
+    }
 }
