@@ -171,6 +171,32 @@ static void dropped(const posting_Posting *client) {
     }
 }
 
+/* Over a binding that grows a thread has more calls under way than there were A-stacks. */
+static void grown(const nearcall_domain *domain, const char *name) {
+    static const nearcall_import_options growing = {.grows = true};
+    posting_Posting *client =
+        nearcall_import_with_posting_Posting(domain, name, &growing, &env);
+    added calls[3 * ASTACK_COUNT];
+    CHECK(client != NULL);
+    for (int32_t i = 0; i < 3 * ASTACK_COUNT; i++) {
+        CHECK(nearcall_post_posting_Posting_add(client, i, i, &calls[i], &env));
+    }
+    for (int32_t i = 0; i < 3 * ASTACK_COUNT; i++) {
+        CHECK(nearcall_collect_posting_Posting_add(&calls[i], &env) == 2 * i);
+    }
+    nearcall_release_posting_Posting(client);
+}
+
+/* Who listens and does not answer keeps nobody for longer than they said. */
+static void silent(const nearcall_domain *domain) {
+    static const nearcall_import_options hasty = {.timeout_ns = 20000000};
+    CHECK(nearcall_import_with_posting_Posting(domain, "silent", &hasty, &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND);
+    /* Milliseconds, and not the 5 s of who says nothing. */
+    CHECK(strstr(env.message, "\"silent\" did not answer within ") == env.message);
+    CHECK(strstr(env.message, "ms") != NULL);
+}
+
 int main(int argc, char **argv) {
     nearcall_domain *domain = nearcall_domain_new(&env);
     posting_Posting *client = nearcall_import_posting_Posting(domain, argv[argc - 1], &env);
@@ -189,6 +215,8 @@ int main(int argc, char **argv) {
     dropped(client);
     in_any_order(client);
     nearcall_release_posting_Posting(client);
+    grown(domain, argv[argc - 1]);
+    silent(domain);
     nearcall_domain_shut_down(domain);
     nearcall_domain_release(domain);
     printf("%u\n", checks);

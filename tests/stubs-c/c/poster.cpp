@@ -105,6 +105,36 @@ static void elsewhere(const Posting &client) {
     }
 }
 
+/* Over a binding that grows a thread has more calls under way than there were A-stacks. */
+static void grown(const nearcall::domain &domain, const char *name) {
+    nearcall::import_options growing;
+    growing.grows = true;
+    Posting client(domain, name, growing);
+    std::vector<nearcall::pending<std::int32_t>> calls;
+    for (std::int32_t i = 0; i < 3 * astack_count; i++) {
+        calls.push_back(posting(client).add(i, i));
+    }
+    for (std::int32_t i = 0; i < 3 * astack_count; i++) {
+        CHECK(calls[i].collect() == 2 * i);
+    }
+}
+
+/* Who listens and does not answer keeps nobody for longer than they said. */
+static void silent(const nearcall::domain &domain) {
+    nearcall::import_options hasty;
+    hasty.timeout = std::chrono::milliseconds(20);
+    try {
+        Posting(domain, "silent", hasty);
+        CHECK(false);
+    } catch (const call_error &error) {
+        CHECK(error.outcome == NEARCALL_NOT_BOUND);
+        /* Milliseconds, and not the 5 s of who says nothing. */
+        const std::string said = error.what();
+        CHECK(said.find("\"silent\" did not answer within ") == 0);
+        CHECK(said.find("ms") != std::string::npos);
+    }
+}
+
 int main(int argc, char **argv) try {
     nearcall::domain domain;
     {
@@ -116,6 +146,8 @@ int main(int argc, char **argv) try {
         elsewhere(client);
         in_any_order(client);
     }
+    grown(domain, argv[argc - 1]);
+    silent(domain);
     domain.shut_down();
     std::cout << checks << '\n';
     return 0;

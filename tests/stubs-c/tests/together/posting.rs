@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex};
 
 use nearcall::{Clerk, current_call};
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 use stubs_c_tests::posted::posting::*;
 
 use crate::support::{RustServer, in_both, run_client, serve_here};
@@ -77,8 +78,21 @@ fn serve() {
     serve_here(|domain, name| Clerk::export(domain, name, PostingEntries::new(Poster::default())));
 }
 
+/// A name that somebody listens for who never answers.
+fn listen_for(name: &str, runtime: &Path) -> OwnedFd {
+    let path = runtime.join("nearcall").join(format!("{name}.socket"));
+    // Of the one before.
+    let _ = std::fs::remove_file(&path);
+    let socket = net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).expect("a socket");
+    let address = SocketAddrUnix::new(path).expect("a path for a socket");
+    net::bind(&socket, &address).expect("it binds");
+    net::listen(&socket, 4).expect("it listens");
+    socket
+}
+
 fn post(program: &Path, runtime: &Path) {
     let _server = RustServer::start(module_path!(), "poster", runtime);
+    let _silent = listen_for("silent", runtime);
     let said = run_client(program, "poster", runtime);
     let checks: u32 = said.trim().parse().expect("a count");
     assert!(checks >= CHECKS_MIN, "{checks} checks");
