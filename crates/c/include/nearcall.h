@@ -164,10 +164,49 @@ typedef struct nearcall_importer {
     int64_t gid;
 } nearcall_importer;
 
+/* How long a side spins, yields and sleeps while it waits. Knobs, units and defaults are told in
+ * docs/performance.md; nearcall_domain_options_default has the defaults. */
+typedef struct nearcall_wait_policy {
+    uint64_t sleep_slice_ns_min;  /* first sleep before liveness is looked at again */
+    uint64_t sleep_slice_ns_max;  /* longest such sleep: each is twice the one before */
+    uint32_t linger_cycles_max;   /* longest that a line just given away is left alone; 0: polls
+                                   * at once */
+    uint32_t spin_ns_max;         /* longest spin for a peer on another processor */
+    uint32_t spin_ns_min;         /* shortest that adapting may go down to */
+    uint32_t polls_per_spin;      /* polls between two looks at the clock */
+    uint32_t yields_max;          /* yields to a peer on the same processor before sleeping */
+    uint32_t yield_ns_max;        /* a yield that takes longer may have gone to a third thread */
+    uint32_t slow_yields_ns_max;  /* what such yields may take before yields are banned */
+    uint32_t yield_ban_waits_min; /* waits for which yields are banned the first time */
+    uint32_t yield_ban_waits_max; /* at most: each ban is twice the one before */
+} nearcall_wait_policy;
+
+/* Knobs of a domain: nearcall_domain_options_default, then those that are to be others. What limits
+ * importers is shared out among their users: one alone has half. */
+typedef struct nearcall_domain_options {
+    nearcall_wait_policy wait;
+    uint64_t introduction_timeout_ns; /* how long an introduction waits for whoever takes it up */
+    uint64_t mapped_bytes_max;        /* bytes of importers' segments that are mapped */
+    uint64_t own_bytes_max;           /* bytes of the domain's own that are held for importers */
+    uint32_t processors_max;          /* threads that run calls */
+    uint32_t bindings_max;            /* bindings that are served at once */
+    uint32_t handshakes_max;          /* binds that are not complete */
+    uint32_t astacks_max;             /* A-stacks of importers */
+    uint32_t descriptors_max;         /* that came with calls and no procedure has taken */
+    uint32_t mappings_max;            /* for importers; 0: by what the process may have */
+    uint32_t open_descriptors_max;    /* for importers; 0: by what the process may have */
+    bool raises_descriptor_limit;     /* to the hard limit, when the domain exports something */
+    bool is_dumpable; /* other processes of this user may look into this one; false holds for the
+                       * whole process */
+} nearcall_domain_options;
+
 /* How an interface is imported. All bytes zero: as without options. */
 typedef struct nearcall_import_options {
     uint64_t rebind_timeout_ns; /* longest wait of a rebind for an export of the name; 0: none */
     uint64_t timeout_ns;        /* longest wait for the server's half of the bind; 0: 5 s */
+    const char *directory;      /* where the name is looked up; null: the user's scope, then the
+                                 * system's */
+    const nearcall_wait_policy *wait; /* of this binding's calls; null: the domain's */
     bool grows; /* a call that finds no A-stack has the server add some, up to 15 times as many */
 } nearcall_import_options;
 
@@ -175,6 +214,8 @@ typedef struct nearcall_import_options {
 typedef struct nearcall_export_options {
     const char *policy;     /* a policy file, in TOML, of who may bind; null: the domain's own user,
                              * in the system scope nobody */
+    const char *directory;  /* where the name goes; null: the user's scope, for root without one
+                             * the system's */
     bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
 } nearcall_export_options;
 
@@ -369,6 +410,10 @@ void nearcall_close(int fd);
 
 /* One process's part in Nearcall, or null. */
 nearcall_domain *nearcall_domain_new(nearcall_environment *environment);
+/* The same with knobs. */
+void nearcall_domain_options_default(nearcall_domain_options *options);
+nearcall_domain *nearcall_domain_new_with(const nearcall_domain_options *options,
+                                          nearcall_environment *environment);
 /* Calls that run are finished, calls that were not taken are refused. Waits for that, but in a
  * procedure of its own. Here and wherever something is released, null is nothing. */
 void nearcall_domain_shut_down(const nearcall_domain *domain);

@@ -49,12 +49,18 @@ class call_error : public std::runtime_error {
 /* What exceptions of interfaces have in common. */
 struct exception : std::exception {};
 
+/* Knobs of a domain: those of nearcall.h, as they are where nobody turns them. */
+struct domain_options : nearcall_domain_options {
+    domain_options() : nearcall_domain_options() { nearcall_domain_options_default(this); }
+};
+
 /* One process's part in Nearcall. */
 class domain {
   public:
-    domain() {
+    domain() : domain(domain_options()) {}
+    explicit domain(const domain_options &options) {
         nearcall_environment env;
-        own_.reset(nearcall_domain_new(&env));
+        own_.reset(nearcall_domain_new_with(&options, &env));
         if (!own_) {
             throw call_error(env);
         }
@@ -97,10 +103,16 @@ struct import_options {
     std::chrono::nanoseconds timeout{0};
     /* A call that finds no A-stack has the server add some, up to 15 times as many. */
     bool grows = false;
+    /* Where the name is looked up; none: the user's scope, then the system's. */
+    std::string directory;
+    /* How long the calls spin, yield and sleep; none: as the domain does. */
+    std::optional<nearcall_wait_policy> wait;
 
+    /* As long as this stays as it is. */
     nearcall_import_options c() const {
         return {static_cast<std::uint64_t>(rebind_timeout.count()),
-                static_cast<std::uint64_t>(timeout.count()), grows};
+                static_cast<std::uint64_t>(timeout.count()),
+                directory.empty() ? nullptr : directory.c_str(), wait ? &*wait : nullptr, grows};
     }
 };
 
@@ -111,10 +123,13 @@ struct export_options {
     std::string policy;
     /* Whoever may open the socket may bind; not with a policy. */
     bool is_open_to_anyone = false;
+    /* Where the name goes; none: the user's scope, for root without one the system's. */
+    std::string directory;
 
     /* As long as this stays as it is. */
     nearcall_export_options c() const {
-        return {policy.empty() ? nullptr : policy.c_str(), is_open_to_anyone};
+        return {policy.empty() ? nullptr : policy.c_str(),
+                directory.empty() ? nullptr : directory.c_str(), is_open_to_anyone};
     }
 };
 

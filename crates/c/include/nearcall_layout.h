@@ -39,14 +39,45 @@ NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 52);
 NEARCALL_ASSERT(offsetof(nearcall_interface, appendable_count) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 60);
 
-NEARCALL_ASSERT(sizeof(nearcall_import_options) == 24);
+NEARCALL_ASSERT(sizeof(nearcall_wait_policy) == 56);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_min) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_max) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, linger_cycles_max) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, spin_ns_max) == 20);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, spin_ns_min) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, polls_per_spin) == 28);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yields_max) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ns_max) == 36);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, slow_yields_ns_max) == 40);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ban_waits_min) == 44);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ban_waits_max) == 48);
+
+NEARCALL_ASSERT(sizeof(nearcall_domain_options) == 112);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, wait) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, introduction_timeout_ns) == 56);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, mapped_bytes_max) == 64);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, own_bytes_max) == 72);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, processors_max) == 80);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, bindings_max) == 84);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, handshakes_max) == 88);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, astacks_max) == 92);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, descriptors_max) == 96);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, mappings_max) == 100);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, open_descriptors_max) == 104);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, raises_descriptor_limit) == 108);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, is_dumpable) == 109);
+
+NEARCALL_ASSERT(sizeof(nearcall_import_options) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, timeout_ns) == 8);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, directory) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, wait) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 32);
 
-NEARCALL_ASSERT(sizeof(nearcall_export_options) == 16);
+NEARCALL_ASSERT(sizeof(nearcall_export_options) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, policy) == 0);
-NEARCALL_ASSERT(offsetof(nearcall_export_options, is_open_to_anyone) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, directory) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, is_open_to_anyone) == 16);
 
 NEARCALL_ASSERT(sizeof(nearcall_importer) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_importer, pid) == 0);

@@ -25,6 +25,7 @@ mod descriptors;
 mod domain;
 mod exchanges;
 mod feeds;
+mod knobs;
 #[cfg(test)]
 mod layout;
 mod lent;

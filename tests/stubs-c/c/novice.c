@@ -129,12 +129,51 @@ static void load_another(const nearcall_domain *domain) {
     nearcall_client_release(client);
 }
 
+/* A domain with knobs: of two bindings that it serves at most one user alone has one. */
+static void turn_knobs(void) {
+    nearcall_environment env = used();
+    nearcall_domain_options knobs;
+    nearcall_import_options from = {0};
+    nearcall_export_options to = {0};
+    nearcall_domain *domain;
+    nearcall_clerk *clerk;
+    careless_Files *files;
+    char elsewhere[4096];
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", getenv("XDG_RUNTIME_DIR"));
+    memset(&knobs, 0xa5, sizeof knobs);
+    nearcall_domain_options_default(&knobs);
+    CHECK(knobs.bindings_max == 20000 && knobs.wait.yields_max == 16 && knobs.mappings_max == 0);
+    knobs.bindings_max = 2;
+    domain = nearcall_domain_new_with(&knobs, &env);
+    CHECK(domain != NULL && env.outcome == NEARCALL_RETURNED);
+    to.directory = elsewhere;
+    clerk = nearcall_export_with_careless_Files(domain, "knobs", &server, &to, &env);
+    CHECK(clerk != NULL);
+    CHECK(nearcall_import_careless_Files(domain, "knobs", &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND);
+    from.directory = elsewhere;
+    from.wait = &knobs.wait;
+    files = nearcall_import_with_careless_Files(domain, "knobs", &from, &env);
+    CHECK(files != NULL);
+    knobs.wait.yields_max = 0;
+    careless_Files_refuse(files, false, &env);
+    CHECK(env.outcome == NEARCALL_RAISED);
+    nearcall_environment_release(&env);
+    CHECK(nearcall_import_with_careless_Files(domain, "knobs", &from, &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND && strstr(env.message, "no room") != NULL);
+    nearcall_release_careless_Files(files);
+    nearcall_clerk_release(clerk);
+    nearcall_domain_shut_down(domain);
+    nearcall_domain_release(domain);
+}
+
 int main(void) {
     nearcall_environment env = used();
     nearcall_domain *domain;
     nearcall_clerk *clerk;
     allocate();
     lack_descriptors();
+    turn_knobs();
     /* What was not made ends as what was. */
     nearcall_domain_shut_down(NULL);
     nearcall_clerk_release(NULL);

@@ -1,5 +1,6 @@
 // Does with a server in C++ what somebody new to it would.
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,9 +60,36 @@ void call(const careless::Files &files) {
     }
 }
 
+/* A domain with knobs: of two bindings that it serves at most one user alone has one. */
+void turn_knobs() {
+    nearcall::domain_options knobs;
+    CHECK(knobs.bindings_max == 20000 && knobs.wait.yields_max == 16);
+    knobs.bindings_max = 2;
+    nearcall::domain domain(knobs);
+    Files files;
+    nearcall::export_options to;
+    to.directory = std::string(std::getenv("XDG_RUNTIME_DIR")) + "/elsewhere";
+    careless::FilesClerk clerk(domain, "knobs", files, to);
+    nearcall::orderly_end end(domain);
+    nearcall::import_options from;
+    from.directory = to.directory;
+    from.wait = knobs.wait;
+    const careless::Files first(domain, "knobs", from);
+    call(first);
+    for (const auto &options : {from, nearcall::import_options()}) {
+        try {
+            careless::Files(domain, "knobs", options);
+            CHECK(false);
+        } catch (const nearcall::call_error &error) {
+            CHECK(error.outcome == NEARCALL_NOT_BOUND);
+        }
+    }
+}
+
 } // namespace
 
 int main() {
+    turn_knobs();
     nearcall::domain domain;
     Files files;
     careless::FilesClerk clerk(domain, "files", files);

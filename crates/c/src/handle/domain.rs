@@ -5,9 +5,10 @@ use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, processor_offset};
-use nearcall::{BindError, Binding, Clerk, Domain, Ran};
+use nearcall::{BindError, Binding, Clerk, Domain, DomainOptions, Ran};
 
 use super::described::descriptor;
+use super::knobs::DomainOptionsRecord;
 use super::options::{
     ExportOptionsRecord, ImportOptionsRecord, export_options, import_options, policy,
 };
@@ -47,9 +48,46 @@ impl ClientRecord {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_domain_new(environment: *mut Environment) -> *mut Domain {
     // SAFETY: H1.
+    unsafe { made(DomainOptions::default(), environment) }
+}
+
+/// Knobs as they are where nobody turns them.
+///
+/// # Safety
+///
+/// - H1 live: `options`, of which nothing is read.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_domain_options_default(options: *mut DomainOptionsRecord) {
+    // SAFETY: H1.
+    unsafe { options.write(DomainOptionsRecord::usual()) };
+}
+
+/// A new domain with knobs, or null.
+///
+/// # Safety
+///
+/// - H1 live: `options`, `environment`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_domain_new_with(
+    options: *const DomainOptionsRecord,
+    environment: *mut Environment,
+) -> *mut Domain {
+    // SAFETY: H1.
+    let options = unsafe { &*options }.options();
+    // SAFETY: H1.
+    unsafe { made(options, environment) }
+}
+
+/// # Safety
+///
+/// - H1 live: `environment`.
+unsafe fn made(options: DomainOptions, environment: *mut Environment) -> *mut Domain {
+    // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
     environment.begin();
-    match Domain::new() {
+    match Domain::with_options(options) {
         Ok(domain) => Box::into_raw(Box::new(domain)),
         Err(error) => {
             environment.fail(Outcome::System, Ran::No, &error);
@@ -93,7 +131,8 @@ pub unsafe extern "C" fn nearcall_domain_release(domain: *mut Domain) {
 ///
 /// # Safety
 ///
-/// - H1 live: `domain`, `environment`; `options`, or null. H3 text: `name`. H4 static: `interface`.
+/// - H1 live: `domain`, `environment`; `options` and what they point to, or null. H3 text: `name`,
+///   and what options name. H4 static: `interface`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_import(
@@ -109,8 +148,10 @@ pub unsafe extern "C" fn nearcall_import(
     let name = unsafe { text(name) };
     // SAFETY: H1.
     let domain = unsafe { &*domain };
-    // SAFETY: H1.
-    let options = import_options(unsafe { options.as_ref() });
+    // SAFETY: H1, or null.
+    let options = unsafe { options.as_ref() };
+    // SAFETY: H1 and H3, of what they point to and name.
+    let options = unsafe { import_options(options) };
     let imported = Binding::import_with(domain, &name, interface, options);
     let imported = imported.map(|binding| Client::new(binding, interface));
     // SAFETY: H1.

@@ -80,9 +80,53 @@ fn assert_interfaces(text: &mut String) {
 
 /// Of what imports and exports may be told.
 fn assert_options(text: &mut String) {
+    use super::knobs::{DomainOptionsRecord as Knobs, WaitPolicyRecord as Waiting};
     use super::options::{ExportOptionsRecord as Export, ImportOptionsRecord as Import};
-    record!(text, Import, "nearcall_import_options", rebind_timeout_ns, timeout_ns, grows);
-    record!(text, Export, "nearcall_export_options", policy, is_open_to_anyone);
+    record!(
+        text,
+        Waiting,
+        "nearcall_wait_policy",
+        sleep_slice_ns_min,
+        sleep_slice_ns_max,
+        linger_cycles_max,
+        spin_ns_max,
+        spin_ns_min,
+        polls_per_spin,
+        yields_max,
+        yield_ns_max,
+        slow_yields_ns_max,
+        yield_ban_waits_min,
+        yield_ban_waits_max
+    );
+    record!(
+        text,
+        Knobs,
+        "nearcall_domain_options",
+        wait,
+        introduction_timeout_ns,
+        mapped_bytes_max,
+        own_bytes_max,
+        processors_max,
+        bindings_max,
+        handshakes_max,
+        astacks_max,
+        descriptors_max,
+        mappings_max,
+        open_descriptors_max,
+        raises_descriptor_limit,
+        is_dumpable
+    );
+    record!(
+        text,
+        Import,
+        "nearcall_import_options",
+        rebind_timeout_ns,
+        timeout_ns,
+        directory,
+        wait,
+        grows
+    );
+    record!(text, Export, "nearcall_export_options", policy, directory, is_open_to_anyone);
 }
 
 /// Of messages, and what goes with them.

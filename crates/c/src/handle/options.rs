@@ -5,7 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WhenExhausted};
+use nearcall::name::Scope;
+use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WaitPolicy, WhenExhausted};
+
+use super::knobs::WaitPolicyRecord;
 
 /// How an interface is imported. `nearcall_import_options` in C.
 #[repr(C)]
@@ -14,6 +17,10 @@ pub struct ImportOptionsRecord {
     pub rebind_timeout_ns: u64,
     /// Longest wait for the server's half of the bind; 0: the default.
     pub timeout_ns: u64,
+    /// The directory that the name is looked up in; null: the user's scope, then the system's.
+    pub directory: *const c_char,
+    /// How long to spin, yield and sleep; null: as the domain does.
+    pub wait: *const WaitPolicyRecord,
     /// A call that finds no A-stack has the server add some.
     pub grows: bool,
 }
@@ -23,23 +30,33 @@ pub struct ImportOptionsRecord {
 pub struct ExportOptionsRecord {
     /// The path of a policy file, or null.
     pub policy: *const c_char,
+    /// The directory that the name goes to; null: the user's scope, for root without one the
+    /// system's.
+    pub directory: *const c_char,
     pub is_open_to_anyone: bool,
 }
 
 /// What they say.
-pub fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptions {
+///
+/// # Safety
+///
+/// - H1 live: what they point to. H3 text: what they name.
+pub unsafe fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptions {
     let mut options = ImportOptions::default();
-    if let Some(given) = given {
-        options.rebind = match given.rebind_timeout_ns {
-            0 => Rebind::FailFast,
-            timeout_ns => Rebind::WaitForReady(Duration::from_nanos(timeout_ns)),
-        };
-        if given.timeout_ns != 0 {
-            options.timeout = Duration::from_nanos(given.timeout_ns);
-        }
-        if given.grows {
-            options.when_exhausted = WhenExhausted::Grow;
-        }
+    let Some(given) = given else { return options };
+    options.rebind = match given.rebind_timeout_ns {
+        0 => Rebind::FailFast,
+        timeout_ns => Rebind::WaitForReady(Duration::from_nanos(timeout_ns)),
+    };
+    if given.timeout_ns != 0 {
+        options.timeout = Duration::from_nanos(given.timeout_ns);
+    }
+    // SAFETY: H3.
+    options.scopes = unsafe { directory(given.directory) }.map(|scope| vec![scope]);
+    // SAFETY: H1.
+    options.wait = unsafe { given.wait.as_ref() }.map(WaitPolicy::from);
+    if given.grows {
+        options.when_exhausted = WhenExhausted::Grow;
     }
     options
 }
@@ -61,7 +78,19 @@ pub unsafe fn export_options(given: Option<&ExportOptionsRecord>) -> Result<Expo
             return Err(String::from("options have a policy, and are open to anyone"));
         }
     };
+    // SAFETY: H3.
+    options.scope = unsafe { directory(given.directory) };
     Ok(options)
+}
+
+/// The scope that a directory is, if one is named.
+///
+/// # Safety
+///
+/// - H3 text: `path`, or null.
+unsafe fn directory(path: *const c_char) -> Option<Scope> {
+    // SAFETY: H3.
+    (!path.is_null()).then(|| Scope::Directory(unsafe { whole(path) }.into()))
 }
 
 /// What a policy file says.
