@@ -153,11 +153,13 @@ impl Cpp<'_, '_> {
         if all.is_empty() || names.iter().any(|own| own == name) {
             return;
         }
-        let takes: Vec<String> = all
-            .iter()
-            .zip(names)
-            .map(|(one, own)| format!("{} nc_{own}", self.member(id, one, false)))
-            .collect();
+        // One of nothing at all is made by the other constructor.
+        let required = all.iter().rposition(|one| !one.has_zero).map_or(1, |last| last + 1);
+        let takes = all.iter().zip(names).enumerate().map(|(place, (one, own))| {
+            let zero = if place < required { "" } else { " = {}" };
+            format!("{} nc_{own}{zero}", self.member(id, one, false))
+        });
+        let takes: Vec<String> = takes.collect();
         let moves: Vec<String> =
             names.iter().map(|own| format!("{own}(::std::move(nc_{own}))")).collect();
         let explicit = if all.len() == 1 { "explicit " } else { "" };
