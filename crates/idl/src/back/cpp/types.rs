@@ -84,20 +84,21 @@ impl Cpp<'_, '_> {
     /// A declaration that is no interface.
     pub fn print_type(&self, id: DeclarationId, text: &mut Text) {
         let declaration = self.c.model.declaration(id);
-        // A constant is a macro of C's header.
-        if let Kind::Constant(_) | Kind::Interface(_) = declaration.kind {
-            return;
+        match &declaration.kind {
+            Kind::Constant(constant) => return self.print_constant(id, constant, text),
+            Kind::Interface(_) => return,
+            _ => {}
         }
         self.open_space(id, "HAS", text);
         text.doc(&declaration.doc);
-        let name = self.place(id).1;
+        let name = &self.place(id).1;
         match &declaration.kind {
             Kind::Alias(behind) => text.line(format!("using {name} = {};", self.type_name(behind))),
             Kind::Enum(shape) => {
                 text.open(format!("enum class {name} : ::std::int32_t {{"));
                 for one in &shape.enumerators {
                     text.doc(&one.doc);
-                    let name = self.c.names.plain(&one.name);
+                    let name = self.enumerator(one);
                     text.line(format!("{name} = {},", signed(one.value.into())));
                 }
                 text.close("};");
@@ -105,9 +106,9 @@ impl Cpp<'_, '_> {
             Kind::Bitmask(_) | Kind::Bitset(_) => {
                 text.line(format!("using {name} = ::{};", self.c.names.declaration(id)));
             }
-            Kind::Struct(_) => self.print_struct(id, &name, "", text),
-            Kind::Exception(_) => self.print_struct(id, &name, " : ::nearcall::exception", text),
-            Kind::Union(union) => self.print_union(id, &name, union, text),
+            Kind::Struct(_) => self.print_struct(id, name, "", text),
+            Kind::Exception(_) => self.print_struct(id, name, " : ::nearcall::exception", text),
+            Kind::Union(union) => self.print_union(id, name, union, text),
             Kind::Constant(_) | Kind::Interface(_) => {}
         }
         self.close_space(text);
