@@ -59,10 +59,19 @@ impl Cpp<'_, '_> {
         }
     }
 
+    /// Whether a type is not defined yet where `holder` is.
+    fn is_later(&self, id: DeclarationId, holder: DeclarationId) -> bool {
+        self.places[id.0 as usize] >= self.places[holder.0 as usize]
+    }
+
+    /// Whether a member of `holder` has a map of boxes in it.
+    pub fn has_boxes(&self, holder: DeclarationId, member: &Member) -> bool {
+        self.maps(&member.declared, &|id| self.is_later(id, holder))
+    }
+
     /// The type of a member of `holder`.
     fn member(&self, holder: DeclarationId, member: &Member, is_boxed: bool) -> String {
-        let place = |id: DeclarationId| self.places[id.0 as usize];
-        let name = self.name_where(&member.declared, &|id| place(id) >= place(holder));
+        let name = self.name_where(&member.declared, &|id| self.is_later(id, holder));
         match (is_boxed, member.is_optional) {
             (true, _) => format!("::nearcall::boxed<{name}>"),
             (false, true) => format!("::std::optional<{name}>"),
