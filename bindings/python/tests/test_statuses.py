@@ -26,7 +26,7 @@ def name(statuses: types.ModuleType) -> typing.Iterator[str]:
 
     def no_number() -> Exception:
         raised: Exception = statuses.RpcStatus(
-            statuses.RpcCode.INVALID_ARGUMENT, "no number", b""
+            statuses.RpcCode.INVALID_ARGUMENT, "no number"
         )
         return raised
 
@@ -47,6 +47,8 @@ def name(statuses: types.ModuleType) -> typing.Iterator[str]:
             isbn = request.isbn
             if not isbn:
                 raise no_number()
+            if isbn == "silent":
+                raise statuses.RpcStatus(statuses.RpcCode.UNAVAILABLE)
             if isbn == "broken":
                 raise RuntimeError("it is broken")
             if isbn != "1":
@@ -81,6 +83,16 @@ def test_a_status_says_which(statuses: types.ModuleType, name: str) -> None:
     with pytest.raises(statuses.RpcStatus) as raised:
         client.find(statuses.Book(""))
     assert seen(raised) == ("INVALID_ARGUMENT", "no number", b"")
+
+
+def test_of_a_status_its_code_alone_has_to_be_said(
+    statuses: types.ModuleType, name: str
+) -> None:
+    with pytest.raises(statuses.RpcStatus) as raised:
+        statuses.ShelfClient.import_(name).find(statuses.Book("silent"))
+    assert seen(raised) == ("UNAVAILABLE", "", b"")
+    with pytest.raises(TypeError):
+        statuses.RpcStatus()
 
 
 def test_a_status_is_awaited_and_collected(statuses: types.ModuleType, name: str) -> None:

@@ -155,6 +155,19 @@ template <class T, class C> void nc_give(const std::optional<T> &value, C *&targ
     }
 }
 
+/* A map holds a box without a value; which map that is, who gives its member knows. */
+struct empty_box {};
+
+/* A member with such a map somewhere. */
+template <class T, class C> void give_boxes(const char *name, const T &value, C &target) {
+    try {
+        nc_give(value, target);
+    } catch (const empty_box &) {
+        throw call_error(NEARCALL_USAGE, "a value of " + std::string(name) +
+                                             " is 0, allowed is one that is there");
+    }
+}
+
 /* A member is a pointer in C, and a value of a map is none. */
 template <class T, class C> void nc_give(const boxed<T> &value, C &target) {
     if constexpr (std::is_pointer<C>::value) {
@@ -165,7 +178,7 @@ template <class T, class C> void nc_give(const boxed<T> &value, C &target) {
     } else if (value) {
         nc_give(*value, target);
     } else {
-        throw call_error(NEARCALL_USAGE, "a map holds a box without a value");
+        throw empty_box();
     }
 }
 

@@ -123,9 +123,6 @@ pub struct Struct {
     pub base: Option<DeclarationId>,
     /// Own members only.
     pub members: Vec<Member>,
-    /// Who makes one need not say its members: a message of proto3, each of whose fields has the
-    /// default of its type.
-    pub has_defaults: bool,
 }
 
 /// A member of a struct or exception.
@@ -141,6 +138,9 @@ pub struct Member {
     pub declared: Type,
     /// `@optional`
     pub is_optional: bool,
+    /// Who makes one of its holder need not say it: in proto3 each has the zero of its type, if
+    /// that has one.
+    pub has_zero: bool,
     /// All annotations.
     pub annotations: Vec<Annotation>,
 }

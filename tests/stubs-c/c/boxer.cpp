@@ -142,7 +142,19 @@ template <class F> void expect_refusal(F function, const std::string &why) {
 void refuse(const boxing::Trees &trees) {
     Node node = leaf("root");
     node.named["nobody"];
-    expect_refusal([&] { trees.primed(node); }, "a map holds a box without a value");
+    expect_refusal([&] { trees.primed(node); },
+                   "a value of boxing::Node::named is 0, allowed is one that is there");
+    node.named.clear();
+    // The member that it is in, wherever that stands.
+    node.groups.resize(2);
+    node.groups[1]["nobody"];
+    node.named["somebody"] = leaf("inner");
+    expect_refusal([&] { trees.primed(node); },
+                   "a value of boxing::Node::groups is 0, allowed is one that is there");
+    node.groups.clear();
+    node.named["somebody"]->named["nobody"];
+    expect_refusal([&] { trees.primed(node); },
+                   "a value of boxing::Node::named is 0, allowed is one that is there");
     node.named.clear();
     node.link._d = true;
     node.link._u.emplace<1>();

@@ -38,6 +38,13 @@ static void find(statuses_Shelf *shelf) {
     statuses_Shelf_Find(shelf, &asked, &env);
     expect(&env, grpc_INVALID_ARGUMENT, "no number");
 
+    /* A message and details that nobody has said. */
+    asked = book("silent");
+    statuses_Shelf_Find(shelf, &asked, &env);
+    status = nearcall_raised_grpc_RpcStatus(&env);
+    CHECK(status != NULL && status->details._length == 0);
+    expect(&env, grpc_UNAVAILABLE, "");
+
     /* What ends a procedure otherwise is no status. */
     asked = book("broken");
     statuses_Shelf_Find(shelf, &asked, &env);

@@ -17,7 +17,7 @@ RpcStatus raised(Call &&call) {
     } catch (const RpcStatus &status) {
         return status;
     }
-    return RpcStatus(RpcCode::UNKNOWN, "nothing was thrown", {});
+    return RpcStatus(RpcCode::UNKNOWN, "nothing was thrown");
 }
 
 void find(const statuses::Shelf &shelf) {
@@ -27,6 +27,9 @@ void find(const statuses::Shelf &shelf) {
     CHECK(std::string(lost.details.begin(), lost.details.end()) == "496");
     const RpcStatus bad = raised([&] { shelf.Find({""}); });
     CHECK(bad.code == RpcCode::INVALID_ARGUMENT && bad.message == "no number");
+    const RpcStatus silent = raised([&] { shelf.Find({"silent"}); });
+    CHECK(silent.code == RpcCode::UNAVAILABLE && silent.message.empty());
+    CHECK(silent.details.empty());
     bool has_panicked = false;
     try {
         shelf.Find({"broken"});

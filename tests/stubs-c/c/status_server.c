@@ -21,6 +21,8 @@ static statuses_Status find(void *self, const statuses_Book *request, nearcall_e
     (void)self;
     if (request->isbn[0] == 0) {
         refuse(env);
+    } else if (strcmp(request->isbn, "silent") == 0) {
+        nearcall_raise_grpc_RpcStatus(env, (grpc_RpcStatus){.code = grpc_UNAVAILABLE});
     } else if (strcmp(request->isbn, "broken") == 0) {
         nearcall_panic(env, "it is broken");
     } else if (strcmp(request->isbn, "1") == 0) {

@@ -15,7 +15,7 @@ struct Listed : nearcall::items<statuses::Book> {
 
     bool next(statuses::Book &item) override {
         if (count++ == 2) {
-            throw RpcStatus(RpcCode::NOT_FOUND, "no more books", {});
+            throw RpcStatus(RpcCode::NOT_FOUND, "no more books");
         }
         item = book;
         return true;
@@ -27,7 +27,7 @@ struct Filled : nearcall::taker<statuses::Book, statuses::Status> {
 
     void take(const statuses::Book &item) override {
         if (item.isbn.empty()) {
-            throw RpcStatus(RpcCode::INVALID_ARGUMENT, "no number", {});
+            throw RpcStatus(RpcCode::INVALID_ARGUMENT, "no number");
         }
         count++;
     }
@@ -39,7 +39,10 @@ struct Shelf : statuses::ShelfServer {
     statuses::Status Find(const statuses::Book &request) override {
         const std::string &isbn = request.isbn;
         if (isbn.empty()) {
-            throw RpcStatus(RpcCode::INVALID_ARGUMENT, "no number", {});
+            throw RpcStatus(RpcCode::INVALID_ARGUMENT, "no number");
+        }
+        if (isbn == "silent") {
+            throw RpcStatus(RpcCode::UNAVAILABLE);
         }
         if (isbn == "broken") {
             throw std::runtime_error("it is broken");

@@ -10,6 +10,7 @@
 //! standard library stands for what.
 
 mod caught;
+mod constants;
 mod conversions;
 mod exchanges;
 mod feeds;
@@ -17,6 +18,8 @@ mod interface;
 mod posting;
 pub(super) mod selftest;
 mod types;
+
+use std::collections::HashSet;
 
 use crate::back::c::C;
 use crate::back::c::guards::open_header;
@@ -33,6 +36,8 @@ struct Cpp<'c, 'm> {
     c: &'c C<'m>,
     /// Where each declaration stands in the order that types are defined in.
     places: Vec<usize>,
+    /// The namespace of each declaration, and its own name in there.
+    names: Vec<(String, String)>,
 }
 
 /// The C++ source for every declaration of a model.
@@ -55,8 +60,34 @@ impl<'c, 'm> Cpp<'c, 'm> {
         for (place, id) in c.order.iter().enumerate() {
             places[id.0 as usize] = place;
         }
-        Cpp { c, places }
+        Cpp { c, places, names: names(c) }
     }
+}
+
+/// The namespace of each declaration, and its own name in there, which nothing else has.
+fn names(c: &C) -> Vec<(String, String)> {
+    let declarations = &c.model.declarations;
+    let declared: HashSet<&[String]> = declarations.iter().map(|one| &one.name.0[..]).collect();
+    let mut taken = HashSet::new();
+    let named = c.ids().zip(declarations).map(|(id, declaration)| {
+        let parts = &declaration.name.0;
+        let is_module = |count: &usize| !declared.contains(&parts[..*count]);
+        let modules = (1..parts.len()).take_while(is_module).count();
+        let mut space = String::from("nearcall::idl");
+        for part in &parts[..modules] {
+            space += &format!("::{}", c.names.plain(part));
+        }
+        let mut own = match (&declaration.kind, modules) {
+            // A macro's name, which is to be had again.
+            (Kind::Constant(_), 0) => c.names.declaration(id).to_owned(),
+            _ => c.names.plain(&parts[modules..].join("_")),
+        };
+        while FUNCTIONS.contains(&&*own) || !taken.insert((space.clone(), own.clone())) {
+            own.push('_');
+        }
+        (space, own)
+    });
+    named.collect()
 }
 
 impl Cpp<'_, '_> {
@@ -93,33 +124,20 @@ impl Cpp<'_, '_> {
     }
 
     /// The namespace of a declaration, and its own name in there.
-    fn place(&self, id: DeclarationId) -> (String, String) {
-        let parts = &self.c.model.declaration(id).name.0;
-        let is_module = |count: usize| {
-            !self.c.model.declarations.iter().any(|one| one.name.0 == parts[..count])
-        };
-        let modules = (1..parts.len()).take_while(|count| is_module(*count)).count();
-        let mut space = String::from("nearcall::idl");
-        for part in &parts[..modules] {
-            space += &format!("::{}", self.c.names.plain(part));
-        }
-        let mut own = self.c.names.plain(&parts[modules..].join("_"));
-        if FUNCTIONS.contains(&&*own) {
-            own.push('_');
-        }
-        (space, own)
+    fn place(&self, id: DeclarationId) -> &(String, String) {
+        &self.names[id.0 as usize]
     }
 
     /// A name that no declaration has in the namespace of `id`, and no operation of `id`, which a
     /// class of that name would take for how it is made.
     fn unused(&self, id: DeclarationId, mut name: String) -> String {
-        let space = self.place(id).0;
+        let space = &self.place(id).0;
         let operations = match &self.c.model.declaration(id).kind {
             Kind::Interface(interface) => interface.operations.as_slice(),
             _ => &[],
         };
         while operations.iter().any(|one| one.name == name)
-            || self.c.ids().any(|other| self.place(other) == (space.clone(), name.clone()))
+            || self.names.iter().any(|(other, own)| other == space && *own == name)
         {
             name.push('_');
         }
@@ -134,9 +152,17 @@ impl Cpp<'_, '_> {
 
     /// Something that is there once, whichever headers have it.
     fn open_space(&self, id: DeclarationId, what: &str, text: &mut Text) {
+        self.open_guard(id, what, text);
+        self.open_namespace(id, text);
+    }
+
+    fn open_guard(&self, id: DeclarationId, what: &str, text: &mut Text) {
         let name = self.c.names.declaration(id);
         text.line(format!("#ifndef NEARCALL_{what}_CPP_{name}"));
         text.line(format!("#define NEARCALL_{what}_CPP_{name}"));
+    }
+
+    fn open_namespace(&self, id: DeclarationId, text: &mut Text) {
         text.line(format!("namespace {} {{", self.place(id).0));
     }
 

@@ -2,7 +2,7 @@
 //! where C++ includes it.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{
@@ -90,6 +90,18 @@ fn what_users_call_as_generated_code_calls_its_own_compiles() {
         }
     }
     assert_eq!(compiled, compilers().len() * 3);
+}
+
+#[test]
+fn constants_are_of_their_types_in_cpp() {
+    let workshop = Workshop::of("cpp", "naming.idl");
+    for name in ["constants", "everything", "interfaces"] {
+        workshop.print(&tests_directory().join("idl/good").join(name).with_extension("idl"));
+    }
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("c/constants.cpp");
+    for compiler in compilers() {
+        workshop.compile(cpp_of(compiler), &source);
+    }
 }
 
 /// The macros that there are once a header is included.

@@ -25,6 +25,7 @@ impl ShelfServer for Books {
         match &*request.isbn {
             "" => Err(no_number())?,
             "1" => Ok(Status { text: "here".to_owned() }),
+            "silent" => Err(silent())?,
             "broken" => panic!("it is broken"),
             isbn => Err(not_found(&format!("no book {isbn}"), isbn))?,
         }
@@ -69,6 +70,11 @@ fn no_number() -> RpcStatus {
     RpcStatus { code, message: "no number".to_owned(), details: Vec::new() }
 }
 
+/// What nobody says of a status is empty.
+fn silent() -> RpcStatus {
+    RpcStatus { code: RpcCode::Unavailable, ..RpcStatus::default() }
+}
+
 fn not_found(message: &str, isbn: &str) -> RpcStatus {
     let code = RpcCode::NotFound;
     RpcStatus { code, message: message.to_owned(), details: isbn.into() }
@@ -95,6 +101,11 @@ fn call(client: &ShelfClient) {
         panic!("it was found");
     };
     assert_eq!(status, no_number());
+    let Err(Error::Exception(ShelfFindException::RpcStatus(status))) = client.find(&book("silent"))
+    else {
+        panic!("it was found");
+    };
+    assert_eq!(status, silent());
     let Err(Error::Call(error)) = client.find(&book("broken")) else { panic!("it was found") };
     assert!(matches!(error, CallError::Panicked { .. }), "{error}");
 }

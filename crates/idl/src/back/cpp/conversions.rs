@@ -4,7 +4,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
 use crate::layout::members;
-use crate::model::{DeclarationId, Kind, Union, UnionDefault};
+use crate::model::{DeclarationId, Kind, Member, Union, UnionDefault};
 
 impl Cpp<'_, '_> {
     /// What a struct, an exception or a union is converted by. All types are defined before, so
@@ -31,8 +31,9 @@ impl Cpp<'_, '_> {
         // With its namespace: what a parameter is called may be a type's name.
         let (own, c) = (self.path(id), self.c.names.declaration(id));
         self.open_conversion("give", (&own, c), all.is_empty(), text);
-        for (own, c) in pairs() {
-            text.line(format!("nc_give(value.{own}, target.{c});"));
+        for ((own, c), member) in pairs().zip(&all) {
+            let [from, to] = [format!("value.{own}"), format!("target.{c}")];
+            text.line(self.member_given(id, member, &from, &to));
         }
         text.close("}");
         self.open_conversion("take", (&own, c), all.is_empty(), text);
@@ -48,6 +49,15 @@ impl Cpp<'_, '_> {
         }
     }
 
+    /// Gives a member of `holder` to C; boxes that a map holds may have no value.
+    fn member_given(&self, holder: DeclarationId, member: &Member, from: &str, to: &str) -> String {
+        if !self.has_boxes(holder, member) {
+            return format!("nc_give({from}, {to});");
+        }
+        let name = format!("{}::{}", self.c.model.declaration(holder).name, member.name);
+        format!("::nearcall::detail::give_boxes({}, {from}, {to});", quoted(&name))
+    }
+
     fn print_union_conversions(&self, id: DeclarationId, union: &Union, text: &mut Text) {
         let (own, c) = (self.path(id), self.c.names.declaration(id));
         let names = self.c.names.beside(union.cases.iter().map(|case| &*case.member.name));
@@ -60,7 +70,9 @@ impl Cpp<'_, '_> {
             self.c.print_labels(union, index, text);
             let at = index + 1;
             text.line(format!("    {}", check(at)));
-            text.line(format!("    nc_give(::std::get<{at}>(value._u), target._u.{own});"));
+            let [from, to] = [format!("::std::get<{at}>(value._u)"), format!("target._u.{own}")];
+            let member = &union.cases[index as usize].member;
+            text.line(format!("    {}", self.member_given(id, member, &from, &to)));
             text.line("    break;");
         }
         // A discriminator that no union of this type has is refused by what C writes.

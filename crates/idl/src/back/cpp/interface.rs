@@ -55,7 +55,7 @@ impl Cpp<'_, '_> {
         let own = all.filter(|(procedure, _)| !procedure.operation.carries_feed());
         let (procedures, functions): (Vec<_>, Vec<_>) = own.unzip();
         self.open_space(id, "HAS", text);
-        let (own, c) = (self.place(id).1, self.c.names.declaration(id).to_owned());
+        let (own, c) = (self.place(id).1.clone(), self.c.names.declaration(id).to_owned());
         let posting = self.unused(id, format!("{own}Posting"));
         let posting = self.print_posting(posting, &c, (&procedures, &functions), text);
         text.doc(&self.c.model.declaration(id).doc);

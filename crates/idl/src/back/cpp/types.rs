@@ -59,10 +59,19 @@ impl Cpp<'_, '_> {
         }
     }
 
+    /// Whether a type is not defined yet where `holder` is.
+    fn is_later(&self, id: DeclarationId, holder: DeclarationId) -> bool {
+        self.places[id.0 as usize] >= self.places[holder.0 as usize]
+    }
+
+    /// Whether a member of `holder` has a map of boxes in it.
+    pub fn has_boxes(&self, holder: DeclarationId, member: &Member) -> bool {
+        self.maps(&member.declared, &|id| self.is_later(id, holder))
+    }
+
     /// The type of a member of `holder`.
     fn member(&self, holder: DeclarationId, member: &Member, is_boxed: bool) -> String {
-        let place = |id: DeclarationId| self.places[id.0 as usize];
-        let name = self.name_where(&member.declared, &|id| place(id) >= place(holder));
+        let name = self.name_where(&member.declared, &|id| self.is_later(id, holder));
         match (is_boxed, member.is_optional) {
             (true, _) => format!("::nearcall::boxed<{name}>"),
             (false, true) => format!("::std::optional<{name}>"),
@@ -84,20 +93,21 @@ impl Cpp<'_, '_> {
     /// A declaration that is no interface.
     pub fn print_type(&self, id: DeclarationId, text: &mut Text) {
         let declaration = self.c.model.declaration(id);
-        // A constant is a macro of C's header.
-        if let Kind::Constant(_) | Kind::Interface(_) = declaration.kind {
-            return;
+        match &declaration.kind {
+            Kind::Constant(constant) => return self.print_constant(id, constant, text),
+            Kind::Interface(_) => return,
+            _ => {}
         }
         self.open_space(id, "HAS", text);
         text.doc(&declaration.doc);
-        let name = self.place(id).1;
+        let name = &self.place(id).1;
         match &declaration.kind {
             Kind::Alias(behind) => text.line(format!("using {name} = {};", self.type_name(behind))),
             Kind::Enum(shape) => {
                 text.open(format!("enum class {name} : ::std::int32_t {{"));
                 for one in &shape.enumerators {
                     text.doc(&one.doc);
-                    let name = self.c.names.plain(&one.name);
+                    let name = self.enumerator(one);
                     text.line(format!("{name} = {},", signed(one.value.into())));
                 }
                 text.close("};");
@@ -105,9 +115,9 @@ impl Cpp<'_, '_> {
             Kind::Bitmask(_) | Kind::Bitset(_) => {
                 text.line(format!("using {name} = ::{};", self.c.names.declaration(id)));
             }
-            Kind::Struct(_) => self.print_struct(id, &name, "", text),
-            Kind::Exception(_) => self.print_struct(id, &name, " : ::nearcall::exception", text),
-            Kind::Union(union) => self.print_union(id, &name, union, text),
+            Kind::Struct(_) => self.print_struct(id, name, "", text),
+            Kind::Exception(_) => self.print_struct(id, name, " : ::nearcall::exception", text),
+            Kind::Union(union) => self.print_union(id, name, union, text),
             Kind::Constant(_) | Kind::Interface(_) => {}
         }
         self.close_space(text);
@@ -153,11 +163,13 @@ impl Cpp<'_, '_> {
         if all.is_empty() || names.iter().any(|own| own == name) {
             return;
         }
-        let takes: Vec<String> = all
-            .iter()
-            .zip(names)
-            .map(|(one, own)| format!("{} nc_{own}", self.member(id, one, false)))
-            .collect();
+        // One of nothing at all is made by the other constructor.
+        let required = all.iter().rposition(|one| !one.has_zero).map_or(1, |last| last + 1);
+        let takes = all.iter().zip(names).enumerate().map(|(place, (one, own))| {
+            let zero = if place < required { "" } else { " = {}" };
+            format!("{} nc_{own}{zero}", self.member(id, one, false))
+        });
+        let takes: Vec<String> = takes.collect();
         let moves: Vec<String> =
             names.iter().map(|own| format!("{own}(::std::move(nc_{own}))")).collect();
         let explicit = if all.len() == 1 { "explicit " } else { "" };

@@ -32,16 +32,15 @@ impl Python<'_> {
     }
 
     fn passed(&self, id: DeclarationId) -> Vec<Passed> {
-        let (base, has_defaults) = match &self.model.declaration(id).kind {
-            Kind::Struct(own) => (own.base, own.has_defaults),
-            _ => (None, false),
+        let base = match &self.model.declaration(id).kind {
+            Kind::Struct(own) => own.base,
+            _ => None,
         };
         let mut passed = base.map_or_else(Vec::new, |base| self.passed(base));
         let is_behind = passed.iter().any(|one| one.default.is_some() && !one.is_by_name);
         let all = members(self.model, id);
         let own = &all[passed.len()..];
-        let defaults: Vec<_> =
-            own.iter().map(|member| self.default(member, has_defaults)).collect();
+        let defaults: Vec<_> = own.iter().map(|member| self.default(member)).collect();
         let required = defaults.iter().rposition(Option::is_none);
         passed.extend(defaults.into_iter().enumerate().map(|(place, default)| {
             let is_by_name = match is_behind {
@@ -53,14 +52,14 @@ impl Python<'_> {
         passed
     }
 
-    fn default(&self, member: &Member, has_defaults: bool) -> Option<Default> {
+    fn default(&self, member: &Member) -> Option<Default> {
         if member.is_optional {
             return Some(Default::Same(String::from("None")));
         }
         let resolved = self.model.resolved(&member.declared);
         match given(self.model, &member.declared, &member.annotations) {
             Some(given) => self.given(resolved, given).map(Default::Same),
-            None if has_defaults => self.zero(resolved),
+            None if member.has_zero => self.zero(resolved),
             None => None,
         }
     }

@@ -57,7 +57,7 @@ pub(super) fn lower(loaded: &[Loaded], map: &SourceMap) -> (Vec<Item>, Vec<Diagn
 }
 
 /// Is anything of a file in the stubs? Many an imported file declares options and nothing else.
-fn is_needed(source: &Source<'_>, index: usize, names: &Names<'_>) -> bool {
+pub(super) fn is_needed(source: &Source<'_>, index: usize, names: &Names<'_>) -> bool {
     let loaded = source.loaded;
     !loaded.is_included
         || !loaded.descriptor.service.is_empty()

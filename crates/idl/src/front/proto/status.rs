@@ -15,7 +15,7 @@
 use protox::prost_reflect::prost_types::field_descriptor_proto::Type;
 
 use super::fields::{integer, member};
-use super::lower::{Lowering, annotation, definition};
+use super::lower::{Lowering, annotation, definition, is_needed};
 use super::names::scoped;
 use super::places::NAME;
 use crate::diagnostic::Diagnostic;
@@ -90,8 +90,20 @@ impl Lowering<'_> {
         })
     }
 
-    /// What files themselves declare of the status's names, and where.
+    /// What files themselves declare of the status's names, and where. What stands in something
+    /// of its module's name is not told besides.
     fn taken_names(&self) -> Vec<(String, Span)> {
+        let mut taken: Vec<_> =
+            self.declared_names().into_iter().filter(|(name, _)| is_of_status(name)).collect();
+        let is_module = |name: &str| name.trim_start_matches('.') == PACKAGE;
+        if taken.iter().any(|(name, _)| is_module(name)) {
+            taken.retain(|(name, _)| is_module(name));
+        }
+        taken
+    }
+
+    /// Full names of all that files declare, and of what their packages begin with.
+    fn declared_names(&self) -> Vec<(String, Span)> {
         const SERVICE: i32 = 6;
         const VALUE: i32 = 2;
         let messages = self.names.messages.iter();
@@ -112,8 +124,15 @@ impl Lowering<'_> {
                 (full_in(&source.package, service.name()), span)
             })
         });
-        let declared = messages.chain(enums).chain(values).chain(services);
-        declared.filter(|(name, _)| is_of_status(name)).collect()
+        let sources = self.sources.iter().zip(0..);
+        let sources = sources.filter(|(source, at)| is_needed(source, *at, &self.names));
+        let packages = sources.filter_map(|(source, _)| match &source.package[..] {
+            [outer, inner, ..] => {
+                Some((full_in(std::slice::from_ref(outer), &inner.text), inner.span))
+            }
+            _ => None,
+        });
+        packages.chain(messages).chain(enums).chain(values).chain(services).collect()
     }
 
     fn exception(&self, span: Span) -> Definition {

@@ -53,8 +53,7 @@ impl Resolver {
         }
         let members = self.inside(scope, |resolver| resolver.members(members));
         let base = base.map(SymbolId::declaration);
-        let has_defaults = self.dialect == Dialect::Proto;
-        self.complete(symbol, Kind::Struct(model::Struct { base, members, has_defaults }), head);
+        self.complete(symbol, Kind::Struct(model::Struct { base, members }), head);
         symbol
     }
 
@@ -118,14 +117,26 @@ impl Resolver {
         declared: Option<Type>,
         applied: Vec<Applied>,
     ) -> Option<model::Member> {
+        let declared = declared?;
         Some(model::Member {
             name: name.text.to_string(),
             at: name.span,
             doc: member.doc.as_ref().map(|doc| doc.to_string()),
-            declared: declared?,
+            has_zero: self.dialect == Dialect::Proto && self.has_zero(&declared),
+            declared,
             is_optional: is_set(&applied, "optional"),
             annotations: applied.into_iter().map(|one| one.annotation).collect(),
         })
+    }
+
+    /// Whether zero is a value of a type of proto3, where enums of files begin with it. Why a
+    /// procedure fails, which comes with the language, has to be said.
+    fn has_zero(&self, declared: &Type) -> bool {
+        let Type::Named(id) = declared else { return true };
+        match self.kind(*id) {
+            Some(Kind::Enum(shape)) => shape.enumerators.iter().any(|one| one.value == 0),
+            _ => true,
+        }
     }
 
     /// `@id` is there once in a type (clause 8.3.1.1).

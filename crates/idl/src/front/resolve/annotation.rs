@@ -166,13 +166,14 @@ impl Resolver {
         let names: Vec<&str> = standard.parameters.iter().map(|one| one.name).collect();
         let mut given = self.arguments(annotation, &names)?;
         let mut values = BTreeMap::new();
+        let mut missing = Vec::new();
         let mut is_good = true;
         for parameter in standard.parameters {
             let value = match given.remove(parameter.name) {
                 Some(expression) => self.standard_argument(parameter, expression, subject),
                 None => match parameter.absent {
                     Absent::Refused => {
-                        self.report_missing(annotation, parameter.name);
+                        missing.push(parameter.name);
                         None
                     }
                     Absent::Away => continue,
@@ -186,6 +187,10 @@ impl Resolver {
                 }
                 None => is_good = false,
             }
+        }
+        let help = self.one_end(standard, &values);
+        for parameter in missing {
+            self.report_missing(annotation, parameter, help.clone());
         }
         is_good.then_some(values)
     }
@@ -248,9 +253,24 @@ impl Resolver {
         self.diagnostics.push(finding);
     }
 
-    fn report_missing(&mut self, annotation: &ast::Annotation, parameter: &str) {
+    /// What says one end of a range, where there is no other. Each end is called as the annotation
+    /// that gives it alone.
+    fn one_end(&self, standard: &Standard, given: &BTreeMap<String, Value>) -> Option<String> {
+        let (end, value) = given.first_key_value().filter(|_| standard.name == "range")?;
+        let value = self.value_text(value);
+        Some(format!("`@{end}({})` limits that end alone", value.trim_matches('`')))
+    }
+
+    fn report_missing(
+        &mut self,
+        annotation: &ast::Annotation,
+        parameter: &str,
+        help: Option<String>,
+    ) {
         let message = format!("`@{}` needs its parameter `{parameter}`", annotation.name);
-        self.diagnostics.push(Diagnostic::new(&rules::ARGUMENT_MISSING, annotation.span, message));
+        let mut finding = Diagnostic::new(&rules::ARGUMENT_MISSING, annotation.span, message);
+        finding.help = help;
+        self.diagnostics.push(finding);
     }
 
     fn standard_argument(
@@ -346,7 +366,7 @@ impl Resolver {
             let value = match (given.remove(*name), parameter.wanted) {
                 (_, None) => None,
                 (None, _) if !parameter.has_default => {
-                    self.report_missing(annotation, name);
+                    self.report_missing(annotation, name, None);
                     None
                 }
                 (None, _) => parameter.default.clone(),
