@@ -1,4 +1,5 @@
-//! Writes the self-tests of every interface file, and a client and a server that hold them all.
+//! Writes the self-tests of every interface file, and a client and a server that hold them all,
+//! whose stubs are the library's: compiled once for both.
 //!
 //! `NEARCALL_SELFTEST_SEED` says which values.
 
@@ -24,6 +25,10 @@ const FOLDERS: &[&str] = &[
     "idl",
 ];
 
+/// Whose stubs `tests/stubs` has compiled: folders, and files of others.
+const COMPILED: [&str; 2] = ["../idl/good", "../idl/rust"];
+const FORMS: [&str; 3] = ["fed", "opened", "talked"];
+
 /// Files whose programs are there with another seed's values too: `cargo xtask matrix` has them
 /// not understand each other.
 const CANARIES: &[&str] = &["echo", "vault", "drip", "talk"];
@@ -38,7 +43,7 @@ fn main() {
     let seed = env::var("NEARCALL_SELFTEST_SEED").unwrap_or_else(|_| "1".to_owned());
     let seed =
         seed.parse().unwrap_or_else(|_| panic!("NEARCALL_SELFTEST_SEED={seed} is no number"));
-    let mut stems = Vec::new();
+    let (mut stems, mut stubs) = (Vec::new(), Vec::new());
     for folder in FOLDERS {
         println!("cargo::rerun-if-changed={folder}");
         for path in interface_files(Path::new(folder)) {
@@ -52,7 +57,11 @@ fn main() {
                 let other = Selftest::new(&model, seed.wrapping_add(1));
                 let (name, test) = (format!("{stem}_other"), other.expect("as before"));
                 write(&out, &name, &model, &test);
+                stubs.push(name.clone());
                 stems.push(name);
+            }
+            if !COMPILED.contains(folder) && !FORMS.contains(&&*stem) {
+                stubs.push(stem.clone());
             }
             stems.push(stem);
         }
@@ -68,6 +77,10 @@ fn main() {
             fs::write(path, program(&out, side, stems)).expect("OUT_DIR can be written");
         }
     }
+    let linted: Vec<String> = stubs.iter().filter(|stem| linted.contains(stem)).cloned().collect();
+    for (name, stems) in [("stubs.rs", &stubs), ("stubs_linted.rs", &linted)] {
+        fs::write(out.join(name), library(&out, stems)).expect("OUT_DIR can be written");
+    }
 }
 
 /// Stubs and programs of one file.
@@ -77,8 +90,21 @@ fn write(out: &Path, stem: &str, model: &Model, test: &Selftest) {
     files.extend((rust.selftest)(model, stem, test).expect("and self-tests"));
     for file in files {
         let path = out.join(format!("{stem}{}", file.suffix));
-        fs::write(path, file.text).expect("OUT_DIR can be written");
+        let own = format!("#[path = \"{stem}.rs\"]\nmod ");
+        let text = file.text.replace(&own, "use matrix_tests::");
+        fs::write(path, text).expect("OUT_DIR can be written");
     }
+}
+
+/// A module for each file's stubs.
+fn library(out: &Path, stems: &[String]) -> String {
+    let mut modules = String::new();
+    for stem in stems {
+        let (path, name) = (out.join(format!("{stem}.rs")), stem.replace(['-', '.'], "_"));
+        // Writing to a string does not fail.
+        let _ = writeln!(modules, "#[path = {path:?}]\npub mod {name};");
+    }
+    modules
 }
 
 /// A module for each file's program, and a function that runs the one that is named.

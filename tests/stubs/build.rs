@@ -28,13 +28,12 @@ fn main() {
         println!("cargo::rerun-if-changed={folder}");
     }
     assert!(files.len() > 10, "only {} interface files", files.len());
-    let mut stubs = String::new();
-    let more = FORMS.map(PathBuf::from);
-    for path in &more {
-        Builder::new().compile(path);
-        println!("cargo::rerun-if-changed={}", path.display());
+    for file in FORMS {
+        files.push(PathBuf::from(file));
+        println!("cargo::rerun-if-changed={file}");
     }
-    prey::write(&out, &[&*files, &more].concat());
+    prey::write(&out, &files);
+    let mut stubs = String::new();
     for path in files {
         Builder::new().include("../idl/good").compile(&path);
         module(&mut stubs, &path);

@@ -1,6 +1,7 @@
 //! Self-tests that are lied to: of every interface file a module that exports an interface of it
 //! and makes one call of an operation, made of what the self-test's two programs are made of. The
-//! test has a `told` beside the modules, which hears how a call ended that did not return.
+//! test has a `told` beside the modules, which hears how a call ended that did not return. Their
+//! stubs are those of the library: compiled once.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -68,6 +69,12 @@ fn module(out: &Path, model: &Model, stem: &str) -> Option<String> {
     ))
 }
 
+/// What a client begins with, where its stubs are the library's.
+fn of_the_library(head: &str, stem: &str) -> String {
+    let (before, rest) = head.split_once(&format!("#[path = \"{stem}.rs\"]\nmod ")).expect("stubs");
+    format!("{before}use stubs_tests::{rest}")
+}
+
 /// A self-test's programs, by parts.
 struct Programs {
     shared: String,
@@ -90,7 +97,7 @@ impl Programs {
         let (main, servers) = server.text.split_once("\n}\n").expect("its main ends");
         Programs {
             shared: shared.text.clone(),
-            head: head.join("\n"),
+            head: of_the_library(&head.join("\n"), stem),
             calls: calls.to_owned(),
             main: main.to_owned(),
             servers: servers.to_owned(),

@@ -61,12 +61,13 @@ fn every_order_is_missed_by_some_model() {
     assert_eq!(unneeded, known, "orders that no model misses");
 }
 
-/// The canary: the machinery that weakens, weakens nothing here, and nothing is missed.
+/// The canary: the machinery that weakens, weakens nothing here, and nothing is missed. By one
+/// model: with nothing weakened each is a test of its own.
 #[test]
-fn a_row_that_there_is_not_is_missed_by_no_model() {
+fn a_row_that_there_is_not_is_not_missed() {
     let (from, to) = (Ordering::Release, Ordering::Relaxed);
     let weakening = Weakening { row: "X1".to_owned(), from, to };
-    assert_eq!(model_that_fails(&weakening, None), None);
+    assert!(!weakening.fails(MODELS[0].0));
 }
 
 #[test]

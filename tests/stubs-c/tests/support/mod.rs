@@ -8,6 +8,7 @@ pub mod tester;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::Mutex;
 
 use nearcall::name::Scope;
 use nearcall::{Binding, Clerk, Domain, ExportError, ImportOptions, InterfaceDescriptor};
@@ -127,6 +128,8 @@ pub struct Workshop {
     language: &'static str,
     /// Of the names of the stubs.
     stem: String,
+    /// Who compiles the stubs of preys.
+    compiling: Mutex<()>,
 }
 
 impl Workshop {
@@ -148,7 +151,7 @@ impl Workshop {
         }
         let idl = Path::new(env!("CARGO_MANIFEST_DIR")).join(idl);
         let stem = idl.file_stem().expect("a file").to_string_lossy().into_owned();
-        let workshop = Workshop { directory, language, stem };
+        let workshop = Workshop { directory, language, stem, compiling: Mutex::new(()) };
         workshop.print(&idl);
         workshop
     }
@@ -168,16 +171,22 @@ impl Workshop {
         files.collect()
     }
 
-    /// Compiles and links the prey of a hostile peer, with its stubs in C unless they are there.
+    /// Compiles and links the prey of a hostile peer. Its stubs in C are those of preys of the same
+    /// file in another language, too, which may be compiled at the same time.
     pub fn prey(
         &self,
         compiler: &str,
         (stem, language): (&str, &str),
         program: &prey::Program,
     ) -> PathBuf {
+        let alone = self.compiling.lock().expect("the other language's stubs were compiled");
         for file in &program.files {
             let path = self.path().join(format!("{stem}{}", file.suffix));
-            std::fs::write(path, &file.text).expect("it can be written");
+            // What is there is being read.
+            match path.exists() {
+                true => assert_eq!(std::fs::read_to_string(&path).ok().as_ref(), Some(&file.text)),
+                false => std::fs::write(path, &file.text).expect("it can be written"),
+            }
         }
         let stubs = [stem.to_owned(), format!("{stem}_server")].map(|name| {
             let object = self.path().join(format!("{name}.o"));
@@ -187,6 +196,7 @@ impl Workshop {
             }
             object
         });
+        drop(alone);
         let source = self.path().join(format!("{stem}_prey.{language}"));
         std::fs::write(&source, &program.text).expect("it can be written");
         let object = self.path().join(format!("{stem}_prey_{language}.o"));

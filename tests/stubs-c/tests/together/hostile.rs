@@ -24,32 +24,35 @@ const HUNTED: &[&str] = &[
     "matrix/idl/talked.idl",
 ];
 
+/// Both at once, so that their stubs in C are compiled once.
 #[test]
-fn programs_in_c_outlive_hostile_peers() {
-    outlive("c", prey::c, [Tally::new("C"), Tally::new("C, posted")]);
-}
-
-#[test]
-fn programs_in_cpp_outlive_hostile_peers() {
-    outlive("cpp", prey::cpp, [Tally::new("C++"), Tally::new("C++, posted")]);
+fn programs_in_c_and_cpp_outlive_hostile_peers() {
+    let Some(compiler) = sanitizing() else {
+        return lacking("a compiler of C with sanitizers");
+    };
+    let workshop = Workshop::with_cpp();
+    workshop.compile_ahead(compiler, SANITIZED);
+    let place = (&workshop, compiler);
+    std::thread::scope(|scope| {
+        let c = || outlive(place, "c", prey::c, ["C", "C, posted"]);
+        scope.spawn(c);
+        outlive(place, "cpp", prey::cpp, ["C++", "C++, posted"]);
+    });
 }
 
 /// Lies to a server and a client of each interface file that a language has stubs for; to the
 /// client once more about calls that it has posted.
 fn outlive(
+    (workshop, compiler): (&Workshop, &str),
     language: &'static str,
     print: fn(&Model, &str, &Selftest) -> Option<prey::Program>,
-    [tally, posted]: [Tally; 2],
+    names: [&'static str; 2],
 ) {
-    let Some(compiler) = sanitizing() else {
-        return lacking("a compiler of C with sanitizers");
-    };
+    let runtime = workshop.path().join(language);
+    std::fs::create_dir(&runtime).expect("it can be made");
     // To C a map is a sequence of pairs.
-    let mut tally = tally.taking(Kind::Key);
-    let posted = posted.taking(Kind::Key);
+    let [mut tally, posted] = names.map(|name| Tally::new(name).taking(Kind::Key));
     let mut posted = posted.of(&[Side::Client], &[Form::Call, Form::Descriptors]);
-    let workshop = Workshop::with_cpp();
-    workshop.compile_ahead(compiler, SANITIZED);
     for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
         let Some(program) = print(&hunted.model, &hunted.stem, &test) else {
@@ -59,17 +62,17 @@ fn outlive(
         let program = workshop.prey(compiler, (&hunted.stem, language), &program);
         let run = |side| {
             let mut command = Command::new(&program);
-            Prey::start(command.args([side, &*hunted.stem]), workshop.path())
+            Prey::start(command.args([side, &*hunted.stem]), &runtime)
         };
         let mut server = run("server");
         assert!(server.is_ready(), "the server of {} does not start", hunted.stem);
-        let runs = hunted.attack(workshop.path(), &mut tally);
+        let runs = hunted.attack(&runtime, &mut tally);
         server.end_after(runs, &format!("the {language} server of {}", hunted.stem), &mut tally);
         let mut client = run("client");
         for (manner, tally) in [&mut tally, &mut posted].into_iter().enumerate() {
             let call =
                 |interface, operation| client.call(&format!("{interface} {operation} {manner}"));
-            hunted.answer(call, workshop.path(), tally);
+            hunted.answer(call, &runtime, tally);
         }
         client.end(&format!("the {language} client of {}", hunted.stem));
     }

@@ -1,0 +1,11 @@
+//! The stubs that both programs call: those of `tests/stubs`, and of every other interface file.
+
+#![forbid(unsafe_code)]
+#![deny(warnings)]
+
+pub use stubs_tests::*;
+
+#[cfg(not(clippy))]
+include!(concat!(env!("OUT_DIR"), "/stubs.rs"));
+#[cfg(clippy)]
+include!(concat!(env!("OUT_DIR"), "/stubs_linted.rs"));
