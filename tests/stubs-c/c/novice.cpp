@@ -1,6 +1,7 @@
 // Does with a server in C++ what somebody new to it would.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
@@ -76,12 +77,15 @@ void turn_knobs() {
     from.wait = knobs.wait;
     const careless::Files first(domain, "knobs", from);
     call(first);
+    /* There is no room where the name is, and elsewhere no name. */
     for (const auto &options : {from, nearcall::import_options()}) {
         try {
             careless::Files(domain, "knobs", options);
             CHECK(false);
         } catch (const nearcall::call_error &error) {
+            const bool is_found = !options.directory.empty();
             CHECK(error.outcome == NEARCALL_NOT_BOUND);
+            CHECK((std::strstr(error.what(), "no room") != nullptr) == is_found);
         }
     }
 }

@@ -116,3 +116,50 @@ unsafe fn whole<'p>(path: *const c_char) -> &'p Path {
     // SAFETY: not null, and the rest is H3.
     Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handle::knobs::DomainOptionsRecord;
+
+    #[test]
+    fn an_import_is_told_all_that_a_record_says() {
+        let mut wait = DomainOptionsRecord::usual().wait;
+        wait.yields_max = 7;
+        let record = ImportOptionsRecord {
+            rebind_timeout_ns: 1,
+            timeout_ns: 2,
+            directory: c"/of/names".as_ptr(),
+            wait: &raw const wait,
+            grows: true,
+        };
+        // SAFETY: H1 `wait` and H3 the literal outlive the call.
+        let options = unsafe { import_options(Some(&record)) };
+        assert_eq!(options.rebind, Rebind::WaitForReady(Duration::from_nanos(1)));
+        assert_eq!(options.timeout, Duration::from_nanos(2));
+        assert_eq!(options.scopes, Some(vec![Scope::Directory("/of/names".into())]));
+        assert_eq!(options.wait, Some(WaitPolicy { yields_max: 7, ..WaitPolicy::default() }));
+        assert_eq!(options.when_exhausted, WhenExhausted::Grow);
+    }
+
+    #[test]
+    fn a_record_of_zeros_is_no_record() {
+        // SAFETY: null, zero and false are values of its fields.
+        let zeros: ImportOptionsRecord = unsafe { std::mem::zeroed() };
+        // SAFETY: it points to nothing.
+        let [none, zeros] = [None, Some(&zeros)].map(|given| unsafe { import_options(given) });
+        assert_eq!(format!("{zeros:?}"), format!("{none:?}"));
+    }
+
+    #[test]
+    fn an_export_goes_where_a_record_says() {
+        let record = ExportOptionsRecord {
+            policy: std::ptr::null(),
+            directory: c"/of/names".as_ptr(),
+            is_open_to_anyone: false,
+        };
+        // SAFETY: H3 the literal outlives the call, and there is no policy.
+        let options = unsafe { export_options(Some(&record)) }.expect("no policy, no mistake");
+        assert_eq!(options.scope, Some(Scope::Directory("/of/names".into())));
+    }
+}

@@ -63,7 +63,7 @@ fn wrong(
             "leave that out: items go in batches, which have a length of theirs",
         )),
         Some(declared) if is_fixed(declared) => {
-            Some(("has one size", "leave that out: it always has room on the A-stack"))
+            Some(("has one size", "leave that out: how much room it takes is known"))
         }
         Some(_) if operation.astack.bytes.is_some() => Some((
             "`@astack(bytes)` says how much room there is for all",
