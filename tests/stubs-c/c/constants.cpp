@@ -39,6 +39,7 @@ static_assert(is<everything::Length>(everything::metre) && everything::metre == 
 /* Within an interface, and called as functions beside clients. */
 static_assert(is<idl::service::Base_Handle>(idl::service::Base_NONE));
 static_assert(idl::posting_ == 4 && idl::with::deadline == 5 && idl::with_bound == 6);
+static_assert(idl::idl == 9 && idl::detail == 10 && idl::vector == 11 && idl::size == 12);
 static_assert(idl::within_BOUND == 7 && idl::within_BOUND_ == 8);
 
 #if defined(CHOSEN) || defined(everything_favourite) || defined(service_Base_NONE)

@@ -107,6 +107,7 @@ impl Cpp<'_, '_> {
     /// All that the header declares.
     fn declarations(&self) -> String {
         let mut text = Text::default();
+        self.undefine_constants(&mut text);
         self.print_forwards(&mut text);
         for id in self.c.order.iter().copied() {
             self.print_type(id, &mut text);
@@ -152,17 +153,9 @@ impl Cpp<'_, '_> {
 
     /// Something that is there once, whichever headers have it.
     fn open_space(&self, id: DeclarationId, what: &str, text: &mut Text) {
-        self.open_guard(id, what, text);
-        self.open_namespace(id, text);
-    }
-
-    fn open_guard(&self, id: DeclarationId, what: &str, text: &mut Text) {
         let name = self.c.names.declaration(id);
         text.line(format!("#ifndef NEARCALL_{what}_CPP_{name}"));
         text.line(format!("#define NEARCALL_{what}_CPP_{name}"));
-    }
-
-    fn open_namespace(&self, id: DeclarationId, text: &mut Text) {
         text.line(format!("namespace {} {{", self.place(id).0));
     }
 

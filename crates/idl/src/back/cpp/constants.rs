@@ -6,12 +6,23 @@ use crate::back::cpp::Cpp;
 use crate::model::{Constant, DeclarationId, Enumerator, Kind, Primitive, Type, Value};
 
 impl Cpp<'_, '_> {
-    /// A constant beside the types. C's macro goes, which would be its name in every scope.
+    /// C's macros go before anything else is said: they would be their names in every scope, those
+    /// of what is declared here and of the library.
+    pub fn undefine_constants(&self, text: &mut Text) {
+        let declared = self.c.ids().zip(&self.c.model.declarations);
+        let constants = declared.filter(|(_, one)| matches!(one.kind, Kind::Constant(_)));
+        let names: Vec<&str> = constants.map(|(id, _)| self.c.names.declaration(id)).collect();
+        if names.is_empty() {
+            return;
+        }
+        text.lines(names.iter().map(|name| format!("#undef {name}")));
+        text.line("");
+    }
+
+    /// A constant beside the types.
     pub fn print_constant(&self, id: DeclarationId, constant: &Constant, text: &mut Text) {
-        self.open_guard(id, "HAS", text);
+        self.open_space(id, "HAS", text);
         let (_, name) = self.place(id);
-        text.line(format!("#undef {}", self.c.names.declaration(id)));
-        self.open_namespace(id, text);
         text.doc(&self.c.model.declaration(id).doc);
         let value = self.value(&constant.value);
         let declared = self.type_name(&constant.declared);
