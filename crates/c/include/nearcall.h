@@ -410,7 +410,7 @@ void nearcall_close(int fd);
 
 /* One process's part in Nearcall, or null. */
 nearcall_domain *nearcall_domain_new(nearcall_environment *environment);
-/* The same with knobs. */
+/* The same with knobs; null: without. */
 void nearcall_domain_options_default(nearcall_domain_options *options);
 nearcall_domain *nearcall_domain_new_with(const nearcall_domain_options *options,
                                           nearcall_environment *environment);

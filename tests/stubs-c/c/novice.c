@@ -140,6 +140,9 @@ static void turn_knobs(void) {
     careless_Files *files;
     char elsewhere[4096];
     snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", getenv("XDG_RUNTIME_DIR"));
+    domain = nearcall_domain_new_with(NULL, &env);
+    CHECK(domain != NULL && env.outcome == NEARCALL_RETURNED);
+    nearcall_domain_release(domain);
     memset(&knobs, 0xa5, sizeof knobs);
     nearcall_domain_options_default(&knobs);
     CHECK(knobs.bindings_max == 20000 && knobs.wait.yields_max == 16 && knobs.mappings_max == 0);

@@ -67,15 +67,16 @@ pub unsafe extern "C" fn nearcall_domain_options_default(options: *mut DomainOpt
 ///
 /// # Safety
 ///
-/// - H1 live: `options`, `environment`.
+/// - H1 live: `options`, or null; `environment`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_domain_new_with(
     options: *const DomainOptionsRecord,
     environment: *mut Environment,
 ) -> *mut Domain {
-    // SAFETY: H1.
-    let options = unsafe { &*options }.options();
+    // SAFETY: H1, or null.
+    let options = unsafe { options.as_ref() }.map(DomainOptionsRecord::options);
+    let options = options.unwrap_or_default();
     // SAFETY: H1.
     unsafe { made(options, environment) }
 }
