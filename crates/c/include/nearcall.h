@@ -204,19 +204,19 @@ typedef struct nearcall_domain_options {
 typedef struct nearcall_import_options {
     uint64_t rebind_timeout_ns; /* longest wait of a rebind for an export of the name; 0: none */
     uint64_t timeout_ns;        /* longest wait for the server's half of the bind; 0: 5 s */
-    const char *directory;      /* where the name is looked up; null: the user's scope, then the
-                                 * system's */
-    const nearcall_wait_policy *wait; /* of this binding's calls; null: the domain's */
     bool grows; /* a call that finds no A-stack has the server add some, up to 15 times as many */
+    const char *directory;            /* where the name is looked up; null: the user's scope, then
+                                       * the system's */
+    const nearcall_wait_policy *wait; /* of this binding's calls; null: the domain's */
 } nearcall_import_options;
 
 /* How an interface is exported. All bytes zero: as without options. */
 typedef struct nearcall_export_options {
     const char *policy;     /* a policy file, in TOML, of who may bind; null: the domain's own user,
                              * in the system scope nobody */
+    bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
     const char *directory;  /* where the name goes; null: the user's scope, for root without one
                              * the system's */
-    bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
 } nearcall_export_options;
 
 /* A payload that goes out. */

@@ -104,15 +104,15 @@ struct import_options {
     /* A call that finds no A-stack has the server add some, up to 15 times as many. */
     bool grows = false;
     /* Where the name is looked up; none: the user's scope, then the system's. */
-    std::string directory;
+    std::string directory{};
     /* How long the calls spin, yield and sleep; none: as the domain does. */
-    std::optional<nearcall_wait_policy> wait;
+    std::optional<nearcall_wait_policy> wait{};
 
     /* As long as this stays as it is. */
     nearcall_import_options c() const {
         return {static_cast<std::uint64_t>(rebind_timeout.count()),
-                static_cast<std::uint64_t>(timeout.count()),
-                directory.empty() ? nullptr : directory.c_str(), wait ? &*wait : nullptr, grows};
+                static_cast<std::uint64_t>(timeout.count()), grows,
+                directory.empty() ? nullptr : directory.c_str(), wait ? &*wait : nullptr};
     }
 };
 
@@ -120,16 +120,16 @@ struct import_options {
 struct export_options {
     /* A policy file, in TOML, of who may bind; none: the domain's own user, in the system scope
      * nobody. */
-    std::string policy;
+    std::string policy{};
     /* Whoever may open the socket may bind; not with a policy. */
     bool is_open_to_anyone = false;
     /* Where the name goes; none: the user's scope, for root without one the system's. */
-    std::string directory;
+    std::string directory{};
 
     /* As long as this stays as it is. */
     nearcall_export_options c() const {
-        return {policy.empty() ? nullptr : policy.c_str(),
-                directory.empty() ? nullptr : directory.c_str(), is_open_to_anyone};
+        return {policy.empty() ? nullptr : policy.c_str(), is_open_to_anyone,
+                directory.empty() ? nullptr : directory.c_str()};
     }
 };
 

@@ -70,14 +70,14 @@ NEARCALL_ASSERT(offsetof(nearcall_domain_options, is_dumpable) == 109);
 NEARCALL_ASSERT(sizeof(nearcall_import_options) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, timeout_ns) == 8);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, directory) == 16);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, wait) == 24);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, directory) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, wait) == 32);
 
 NEARCALL_ASSERT(sizeof(nearcall_export_options) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, policy) == 0);
-NEARCALL_ASSERT(offsetof(nearcall_export_options, directory) == 8);
-NEARCALL_ASSERT(offsetof(nearcall_export_options, is_open_to_anyone) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, is_open_to_anyone) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, directory) == 16);
 
 NEARCALL_ASSERT(sizeof(nearcall_importer) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_importer, pid) == 0);

@@ -58,7 +58,7 @@ static uint32_t count(void *self, nearcall_environment *env) {
 
 int main(int argc, char **argv) {
     static const nearcall_server_witness_Witness server = {NULL, who, giver, left, linger, count};
-    nearcall_export_options options = {NULL, false};
+    nearcall_export_options options = {.policy = NULL};
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);
     nearcall_clerk *clerk;

@@ -122,11 +122,11 @@ fn assert_options(text: &mut String) {
         "nearcall_import_options",
         rebind_timeout_ns,
         timeout_ns,
+        grows,
         directory,
-        wait,
-        grows
+        wait
     );
-    record!(text, Export, "nearcall_export_options", policy, directory, is_open_to_anyone);
+    record!(text, Export, "nearcall_export_options", policy, is_open_to_anyone, directory);
 }
 
 /// Of messages, and what goes with them.

@@ -17,12 +17,12 @@ pub struct ImportOptionsRecord {
     pub rebind_timeout_ns: u64,
     /// Longest wait for the server's half of the bind; 0: the default.
     pub timeout_ns: u64,
+    /// A call that finds no A-stack has the server add some.
+    pub grows: bool,
     /// The directory that the name is looked up in; null: the user's scope, then the system's.
     pub directory: *const c_char,
     /// How long to spin, yield and sleep; null: as the domain does.
     pub wait: *const WaitPolicyRecord,
-    /// A call that finds no A-stack has the server add some.
-    pub grows: bool,
 }
 
 /// How an interface is exported. `nearcall_export_options` in C.
@@ -30,10 +30,10 @@ pub struct ImportOptionsRecord {
 pub struct ExportOptionsRecord {
     /// The path of a policy file, or null.
     pub policy: *const c_char,
+    pub is_open_to_anyone: bool,
     /// The directory that the name goes to; null: the user's scope, for root without one the
     /// system's.
     pub directory: *const c_char,
-    pub is_open_to_anyone: bool,
 }
 
 /// What they say.
