@@ -167,8 +167,6 @@ typedef struct nearcall_importer {
 /* How long a side spins, yields and sleeps while it waits. Knobs, units and defaults are told in
  * docs/performance.md; nearcall_domain_options_default has the defaults. */
 typedef struct nearcall_wait_policy {
-    uint64_t sleep_slice_ns_min;  /* first sleep before liveness is looked at again */
-    uint64_t sleep_slice_ns_max;  /* longest such sleep: each is twice the one before */
     uint32_t linger_cycles_max;   /* longest that a line just given away is left alone; 0: polls
                                    * at once */
     uint32_t spin_ns_max;         /* longest spin for a peer on another processor */
@@ -179,10 +177,13 @@ typedef struct nearcall_wait_policy {
     uint32_t slow_yields_ns_max;  /* what such yields may take before yields are banned */
     uint32_t yield_ban_waits_min; /* waits for which yields are banned the first time */
     uint32_t yield_ban_waits_max; /* at most: each ban is twice the one before */
+    uint64_t sleep_slice_ns_min;  /* first sleep before liveness is looked at again */
+    uint64_t sleep_slice_ns_max;  /* longest such sleep: each is twice the one before */
 } nearcall_wait_policy;
 
-/* Knobs of a domain: nearcall_domain_options_default, then those that are to be others. What limits
- * importers is shared out among their users: one alone has half. */
+/* Knobs of a domain: nearcall_domain_options_default, then those that are to be others; units and
+ * defaults are in docs/performance.md. What limits importers is shared out among their users: one
+ * alone has half. */
 typedef struct nearcall_domain_options {
     nearcall_wait_policy wait;
     uint64_t introduction_timeout_ns; /* how long an introduction waits for whoever takes it up */

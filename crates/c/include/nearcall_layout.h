@@ -40,17 +40,17 @@ NEARCALL_ASSERT(offsetof(nearcall_interface, appendable_count) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 60);
 
 NEARCALL_ASSERT(sizeof(nearcall_wait_policy) == 56);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_min) == 0);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_max) == 8);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, linger_cycles_max) == 16);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, spin_ns_max) == 20);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, spin_ns_min) == 24);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, polls_per_spin) == 28);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yields_max) == 32);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ns_max) == 36);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, slow_yields_ns_max) == 40);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ban_waits_min) == 44);
-NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ban_waits_max) == 48);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, linger_cycles_max) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, spin_ns_max) == 4);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, spin_ns_min) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, polls_per_spin) == 12);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yields_max) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ns_max) == 20);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, slow_yields_ns_max) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ban_waits_min) == 28);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ban_waits_max) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_min) == 40);
+NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_max) == 48);
 
 NEARCALL_ASSERT(sizeof(nearcall_domain_options) == 112);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, wait) == 0);

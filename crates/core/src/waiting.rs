@@ -20,8 +20,10 @@
 //! it sleeps its longest slice at once: the end of a short one would be the next thing that the
 //! processor has to wake up for, and setting its timer for every call costs a third of a call.
 
-/// The knobs of waiting, in nanoseconds and cycles as their names say.
+/// The knobs of waiting, in nanoseconds and cycles as their names say. Programs in C have the same
+/// record, `nearcall_wait_policy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct WaitPolicy {
     /// Longest that a side leaves a line alone which it has just given away: up to that it
     /// searches for the time that suits (see `linger`). 0: polls at once.

@@ -5,7 +5,7 @@ use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, processor_offset};
-use nearcall::{BindError, Binding, Clerk, Domain, DomainOptions, Ran};
+use nearcall::{BindError, Binding, Clerk, Domain, Ran};
 
 use super::described::descriptor;
 use super::knobs::DomainOptionsRecord;
@@ -47,8 +47,8 @@ impl ClientRecord {
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_domain_new(environment: *mut Environment) -> *mut Domain {
-    // SAFETY: H1.
-    unsafe { made(DomainOptions::default(), environment) }
+    // SAFETY: H1, and no options.
+    unsafe { nearcall_domain_new_with(std::ptr::null(), environment) }
 }
 
 /// Knobs as they are where nobody turns them.
@@ -76,19 +76,10 @@ pub unsafe extern "C" fn nearcall_domain_new_with(
 ) -> *mut Domain {
     // SAFETY: H1, or null.
     let options = unsafe { options.as_ref() }.map(DomainOptionsRecord::options);
-    let options = options.unwrap_or_default();
-    // SAFETY: H1.
-    unsafe { made(options, environment) }
-}
-
-/// # Safety
-///
-/// - H1 live: `environment`.
-unsafe fn made(options: DomainOptions, environment: *mut Environment) -> *mut Domain {
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
     environment.begin();
-    match Domain::with_options(options) {
+    match Domain::with_options(options.unwrap_or_default()) {
         Ok(domain) => Box::into_raw(Box::new(domain)),
         Err(error) => {
             environment.fail(Outcome::System, Ran::No, &error);

@@ -1,31 +1,14 @@
-//! The knobs of a domain, as C sets them: records of the runtime's own, field by field.
+//! The knobs of a domain, as C sets them.
 
 use std::time::Duration;
 
 use nearcall::{DomainOptions, WaitPolicy};
 
-/// How long a side spins, yields and sleeps. `nearcall_wait_policy` in C.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct WaitPolicyRecord {
-    pub sleep_slice_ns_min: u64,
-    pub sleep_slice_ns_max: u64,
-    pub linger_cycles_max: u32,
-    pub spin_ns_max: u32,
-    pub spin_ns_min: u32,
-    pub polls_per_spin: u32,
-    pub yields_max: u32,
-    pub yield_ns_max: u32,
-    pub slow_yields_ns_max: u32,
-    pub yield_ban_waits_min: u32,
-    pub yield_ban_waits_max: u32,
-}
-
 /// Knobs of a domain. `nearcall_domain_options` in C.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DomainOptionsRecord {
-    pub wait: WaitPolicyRecord,
+    pub wait: WaitPolicy,
     pub introduction_timeout_ns: u64,
     pub mapped_bytes_max: u64,
     pub own_bytes_max: u64,
@@ -42,43 +25,12 @@ pub struct DomainOptionsRecord {
     pub is_dumpable: bool,
 }
 
-/// The fields that the two have, by one name, in both directions.
-macro_rules! same {
-    ($policy:ident { $($field:ident),* $(,)? }) => {
-        impl From<&WaitPolicy> for $policy {
-            fn from(policy: &WaitPolicy) -> $policy {
-                $policy { $($field: policy.$field),* }
-            }
-        }
-
-        impl From<&$policy> for WaitPolicy {
-            fn from(policy: &$policy) -> WaitPolicy {
-                WaitPolicy { $($field: policy.$field),* }
-            }
-        }
-    };
-}
-
-same!(WaitPolicyRecord {
-    sleep_slice_ns_min,
-    sleep_slice_ns_max,
-    linger_cycles_max,
-    spin_ns_max,
-    spin_ns_min,
-    polls_per_spin,
-    yields_max,
-    yield_ns_max,
-    slow_yields_ns_max,
-    yield_ban_waits_min,
-    yield_ban_waits_max,
-});
-
 impl DomainOptionsRecord {
     /// What holds where nobody says anything.
     pub fn usual() -> DomainOptionsRecord {
         let usual = DomainOptions::default();
         DomainOptionsRecord {
-            wait: (&usual.wait).into(),
+            wait: usual.wait,
             introduction_timeout_ns: usual.introduction_timeout.as_nanos() as u64,
             mapped_bytes_max: usual.mapped_bytes_max,
             own_bytes_max: usual.own_bytes_max,
@@ -98,7 +50,7 @@ impl DomainOptionsRecord {
     pub fn options(&self) -> DomainOptions {
         let some = |most: u32| (most != 0).then_some(most);
         let mut options = DomainOptions::default();
-        options.wait = (&self.wait).into();
+        options.wait = self.wait;
         options.introduction_timeout = Duration::from_nanos(self.introduction_timeout_ns);
         options.mapped_bytes_max = self.mapped_bytes_max;
         options.own_bytes_max = self.own_bytes_max;
@@ -127,17 +79,7 @@ mod tests {
     #[test]
     fn every_field_is_that_of_its_name() {
         let mut record = DomainOptionsRecord::usual();
-        record.wait.sleep_slice_ns_min = 1;
-        record.wait.sleep_slice_ns_max = 2;
-        record.wait.linger_cycles_max = 3;
-        record.wait.spin_ns_max = 4;
-        record.wait.spin_ns_min = 5;
-        record.wait.polls_per_spin = 6;
         record.wait.yields_max = 7;
-        record.wait.yield_ns_max = 8;
-        record.wait.slow_yields_ns_max = 9;
-        record.wait.yield_ban_waits_min = 10;
-        record.wait.yield_ban_waits_max = 11;
         record.introduction_timeout_ns = 12;
         record.mapped_bytes_max = 13;
         record.own_bytes_max = 14;
@@ -151,19 +93,7 @@ mod tests {
         record.raises_descriptor_limit = false;
         record.is_dumpable = false;
         let mut wanted = DomainOptions::default();
-        wanted.wait = WaitPolicy {
-            sleep_slice_ns_min: 1,
-            sleep_slice_ns_max: 2,
-            linger_cycles_max: 3,
-            spin_ns_max: 4,
-            spin_ns_min: 5,
-            polls_per_spin: 6,
-            yields_max: 7,
-            yield_ns_max: 8,
-            slow_yields_ns_max: 9,
-            yield_ban_waits_min: 10,
-            yield_ban_waits_max: 11,
-        };
+        wanted.wait.yields_max = 7;
         wanted.introduction_timeout = Duration::from_nanos(12);
         wanted.mapped_bytes_max = 13;
         wanted.own_bytes_max = 14;
@@ -177,5 +107,20 @@ mod tests {
         wanted.raises_descriptor_limit = false;
         wanted.is_dumpable = false;
         assert_eq!(record.options(), wanted);
+    }
+
+    #[test]
+    fn users_are_told_of_every_knob() {
+        let manual = include_str!("../../../../docs/performance.md");
+        let layout = include_str!("../../include/nearcall_layout.h");
+        for (record, count) in [("nearcall_wait_policy", 11), ("nearcall_domain_options", 13)] {
+            let before = format!("offsetof({record}, ");
+            let fields = layout.split(&before).skip(1);
+            let fields: Vec<&str> = fields.filter_map(|rest| rest.split(')').next()).collect();
+            assert_eq!(fields.len(), count);
+            for field in fields {
+                assert!(manual.contains(&format!("`{field}`")), "{field} is not told of");
+            }
+        }
     }
 }

@@ -80,14 +80,12 @@ fn assert_interfaces(text: &mut String) {
 
 /// Of what imports and exports may be told.
 fn assert_options(text: &mut String) {
-    use super::knobs::{DomainOptionsRecord as Knobs, WaitPolicyRecord as Waiting};
+    use super::knobs::DomainOptionsRecord as Knobs;
     use super::options::{ExportOptionsRecord as Export, ImportOptionsRecord as Import};
     record!(
         text,
-        Waiting,
+        nearcall::WaitPolicy,
         "nearcall_wait_policy",
-        sleep_slice_ns_min,
-        sleep_slice_ns_max,
         linger_cycles_max,
         spin_ns_max,
         spin_ns_min,
@@ -96,7 +94,9 @@ fn assert_options(text: &mut String) {
         yield_ns_max,
         slow_yields_ns_max,
         yield_ban_waits_min,
-        yield_ban_waits_max
+        yield_ban_waits_max,
+        sleep_slice_ns_min,
+        sleep_slice_ns_max
     );
     record!(
         text,

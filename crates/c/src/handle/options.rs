@@ -8,8 +8,6 @@ use std::time::Duration;
 use nearcall::name::Scope;
 use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WaitPolicy, WhenExhausted};
 
-use super::knobs::WaitPolicyRecord;
-
 /// How an interface is imported. `nearcall_import_options` in C.
 #[repr(C)]
 pub struct ImportOptionsRecord {
@@ -22,7 +20,7 @@ pub struct ImportOptionsRecord {
     /// The directory that the name is looked up in; null: the user's scope, then the system's.
     pub directory: *const c_char,
     /// How long to spin, yield and sleep; null: as the domain does.
-    pub wait: *const WaitPolicyRecord,
+    pub wait: *const WaitPolicy,
 }
 
 /// How an interface is exported. `nearcall_export_options` in C.
@@ -54,7 +52,7 @@ pub unsafe fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptio
     // SAFETY: H3.
     options.scopes = unsafe { directory(given.directory) }.map(|scope| vec![scope]);
     // SAFETY: H1.
-    options.wait = unsafe { given.wait.as_ref() }.map(WaitPolicy::from);
+    options.wait = unsafe { given.wait.as_ref() }.copied();
     if given.grows {
         options.when_exhausted = WhenExhausted::Grow;
     }
@@ -120,12 +118,10 @@ unsafe fn whole<'p>(path: *const c_char) -> &'p Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::handle::knobs::DomainOptionsRecord;
 
     #[test]
     fn an_import_is_told_all_that_a_record_says() {
-        let mut wait = DomainOptionsRecord::usual().wait;
-        wait.yields_max = 7;
+        let wait = WaitPolicy { yields_max: 7, ..WaitPolicy::default() };
         let record = ImportOptionsRecord {
             rebind_timeout_ns: 1,
             timeout_ns: 2,
@@ -138,7 +134,7 @@ mod tests {
         assert_eq!(options.rebind, Rebind::WaitForReady(Duration::from_nanos(1)));
         assert_eq!(options.timeout, Duration::from_nanos(2));
         assert_eq!(options.scopes, Some(vec![Scope::Directory("/of/names".into())]));
-        assert_eq!(options.wait, Some(WaitPolicy { yields_max: 7, ..WaitPolicy::default() }));
+        assert_eq!(options.wait, Some(wait));
         assert_eq!(options.when_exhausted, WhenExhausted::Grow);
     }
 
