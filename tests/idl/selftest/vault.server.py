@@ -5,7 +5,6 @@ import pathlib
 import sys
 
 import nearcall
-import numpy
 
 # Behind all others, as stubs may be called what a module of Python's own is.
 sys.path.append(str(pathlib.Path(__file__).parent))

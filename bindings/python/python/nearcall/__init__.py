@@ -16,6 +16,7 @@ each interface::
 
 import atexit as _atexit
 import os as _os
+import typing as _typing
 
 from nearcall._native import (
     Binding,
@@ -51,9 +52,21 @@ from nearcall.errors import (
     ResultsRefused,
     UsageError,
 )
-from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink, Taker
+from nearcall.feeds import Feed, Sink, Taker
 from nearcall.posting import call_all
 from nearcall.raw import AsyncClient, Client, Exported, Server, export
+
+if _typing.TYPE_CHECKING:
+    from nearcall.waiting import AsyncFeed, AsyncSink
+else:
+
+    def __getattr__(name):
+        """What asyncio comes with, which few programs need and takes long to import."""
+        if name not in ("AsyncFeed", "AsyncSink"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from nearcall import waiting
+
+        return getattr(waiting, name)
 
 __all__ = [
     "AsyncClient",

@@ -14,13 +14,11 @@ A feed that comes is iterated, one that goes is a sink::
 from __future__ import annotations
 
 import abc
-import asyncio
 import typing
 
 from nearcall._native import Coming, Going
-from nearcall.waiting import in_thread, until_cancelled
 
-__all__ = ["AsyncFeed", "AsyncSink", "Feed", "Sink", "Taker"]
+__all__ = ["Feed", "Sink", "Taker"]
 
 Came = typing.TypeVar("Came", covariant=True)
 Sent = typing.TypeVar("Sent", contravariant=True)
@@ -105,108 +103,6 @@ class Sink(typing.Generic[Sent, Made]):
             self.close()
         elif not self._going.is_over:
             self.end()
-
-
-class AsyncFeed(typing.Generic[Came]):
-    """A :class:`Feed` whose batches are awaited. What came while nobody waited any more, because
-    the task was cancelled, is kept for who asks next."""
-
-    __slots__ = ("_coming", "_items", "_pending")
-
-    def __init__(self, coming: Coming) -> None:
-        self._coming = coming
-        self._items: typing.Iterator[Came] = iter(())
-        self._pending: asyncio.Future[list[typing.Any] | None] | None = None
-
-    def __aiter__(self) -> typing.Self:
-        return self
-
-    async def __anext__(self) -> Came:
-        while True:
-            for item in self._items:
-                return item
-            batch = await self._batch()
-            if batch is None:
-                raise StopAsyncIteration
-            self._items = iter(batch)
-
-    async def _batch(self) -> list[typing.Any] | None:
-        if self._pending is None:
-            self._pending = in_thread(self._coming.batch)
-        try:
-            batch = await asyncio.shield(self._pending)
-        except Exception:
-            self._pending = None
-            raise
-        self._pending = None
-        return batch
-
-    async def aclose(self) -> None:
-        """Gives up what has not come yet."""
-        self._items = iter(())
-        self._coming.give_up()
-
-    async def __aenter__(self) -> typing.Self:
-        return self
-
-    async def __aexit__(self, *_raised: object) -> None:
-        await self.aclose()
-
-
-class AsyncSink(typing.Generic[Sent, Made]):
-    """A :class:`Sink` whose batches are awaited. A batch goes on when the task that awaits it is
-    cancelled, and whoever puts the next item waits for it."""
-
-    __slots__ = ("_going", "_pending")
-
-    def __init__(self, going: Going) -> None:
-        self._going = going
-        self._pending: asyncio.Future[None] | None = None
-
-    async def put(self, item: Sent) -> None:
-        """As :meth:`Sink.put`."""
-        await self._settled()
-        if self._going.put(item):
-            await self.flush()
-
-    async def flush(self) -> None:
-        """As :meth:`Sink.flush`."""
-        await self._settled()
-        self._pending = in_thread(self._going.flush)
-        await self._settled()
-
-    async def end(self) -> Made:
-        """As :meth:`Sink.end`; aborted, and given up, if it is cancelled."""
-        await self._settled()
-        try:
-            made: Made = await until_cancelled(self._going.end)
-        except asyncio.CancelledError:
-            self._going.give_up()
-            raise
-        return made
-
-    async def _settled(self) -> None:
-        if self._pending is None:
-            return
-        try:
-            await asyncio.shield(self._pending)
-        except Exception:
-            self._pending = None
-            raise
-        self._pending = None
-
-    async def aclose(self) -> None:
-        """Gives it up, if it was not ended."""
-        self._going.give_up()
-
-    async def __aenter__(self) -> typing.Self:
-        return self
-
-    async def __aexit__(self, raised: object, *_more: object) -> None:
-        if raised is not None:
-            await self.aclose()
-        elif not self._going.is_over:
-            await self.end()
 
 
 class Taker(abc.ABC, typing.Generic[Sent, Made]):

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import abc
 import os
+import sys
 import typing
 
-import numpy
-
 from nearcall._native import Binding, Clerk, Interface, Pending, Types, open_exchange, open_feed
-from nearcall.feeds import AsyncFeed, AsyncSink, Feed, Sink
-from nearcall.waiting import called, until_cancelled
+from nearcall.feeds import Feed, Sink
 
 if typing.TYPE_CHECKING:
+    import numpy
     from _typeshed import FileDescriptorLike, ReadableBuffer
+
+    from nearcall.waiting import AsyncFeed, AsyncSink
 
     #: Whatever has the buffer protocol. NumPy says of its arrays from Python 3.12 on that they do.
     Buffer: typing.TypeAlias = ReadableBuffer | numpy.ndarray[typing.Any, typing.Any]
@@ -49,8 +50,11 @@ class Record:
 
 
 def _are_same(one: object, other: object) -> bool:
-    if isinstance(one, numpy.ndarray) or isinstance(other, numpy.ndarray):
-        return numpy.array_equal(typing.cast(typing.Any, one), typing.cast(typing.Any, other))
+    # Where nobody has imported NumPy there are no arrays; stubs that have some import it.
+    numpy = sys.modules.get("numpy")
+    arrays: typing.Any = getattr(numpy, "ndarray", ())
+    if isinstance(one, arrays) or isinstance(other, arrays):
+        return bool(typing.cast(typing.Any, numpy).array_equal(one, other))
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_are_same, one, other))
     if isinstance(one, dict) and isinstance(other, dict):
@@ -148,22 +152,35 @@ class AsyncClient(_Bound):
     that it opens is then given up.
     """
 
-    __slots__ = ()
+    __slots__ = ("_called",)
+
+    def __init__(self, binding: Binding) -> None:
+        super().__init__(binding)
+        # Not above: asyncio comes with it.
+        from nearcall.waiting import called
+
+        self._called = called
 
     async def _call(self, procedure: int, *arguments: object) -> typing.Any:
-        return await called(self._binding, procedure, *arguments)
+        return await self._called(self._binding, procedure, *arguments)
 
     async def _feed(self, procedure: int, *arguments: object) -> AsyncFeed[typing.Any]:
+        from nearcall.waiting import AsyncFeed, until_cancelled
+
         return AsyncFeed(await until_cancelled(open_feed, self._binding, procedure, *arguments))
 
     async def _sink(
         self, procedure: int, *arguments: object
     ) -> AsyncSink[typing.Any, typing.Any]:
+        from nearcall.waiting import AsyncSink, until_cancelled
+
         return AsyncSink(await until_cancelled(open_feed, self._binding, procedure, *arguments))
 
     async def _exchange(
         self, procedure: int, *arguments: object
     ) -> tuple[AsyncSink[typing.Any, None], AsyncFeed[typing.Any]]:
+        from nearcall.waiting import AsyncFeed, AsyncSink, until_cancelled
+
         opening = until_cancelled(open_exchange, self._binding, procedure, *arguments)
         going, coming = await opening
         return AsyncSink(going), AsyncFeed(coming)

@@ -97,7 +97,8 @@ impl<'m> Programs<'_, 'm> {
         text.into_string()
     }
 
-    fn head(&self, stem: &str, side: &str) -> Text {
+    /// A program: what all of them begin with, and then `body`.
+    fn program(&self, stem: &str, side: &str, body: &str) -> String {
         let (own, seed) = (format!("{stem}_selftest_{side}"), self.test.seed);
         let mut text = Text::default();
         text.line(&format!("\"\"\"The {side} of a self-test of {stem}, seed {seed}. To run, with"));
@@ -110,7 +111,9 @@ impl<'m> Programs<'_, 'm> {
         text.line("import sys");
         text.line("");
         text.line("import nearcall");
-        text.line("import numpy");
+        if body.contains("numpy.") {
+            text.line("import numpy");
+        }
         text.line("");
         text.line("# Behind all others, as stubs may be called what a module of Python's own is.");
         text.line("sys.path.append(str(pathlib.Path(__file__).parent))");
@@ -121,11 +124,11 @@ impl<'m> Programs<'_, 'm> {
         text.line(")");
         text.line("");
         text.line(&format!("check = Check({})", quoted(side)));
-        text
+        text.into_string() + body
     }
 
     fn client(&self, stem: &str) -> String {
-        let mut text = self.head(stem, "client");
+        let mut text = Text::default();
         for interface in &self.test.interfaces {
             let declared = self.interface_of(interface);
             for (operation, test) in interface.calls(declared) {
@@ -146,7 +149,7 @@ impl<'m> Programs<'_, 'm> {
             }
         }
         text.line(&format!("check.end({})", self.test.call_count()));
-        text.into_string()
+        self.program(stem, "client", &text.into_string())
     }
 
     /// The call of a function, as an expression.
@@ -171,7 +174,7 @@ impl<'m> Programs<'_, 'm> {
     }
 
     fn server(&self, stem: &str) -> String {
-        let mut text = self.head(stem, "server");
+        let mut text = Text::default();
         for (number, interface) in self.test.interfaces.iter().enumerate() {
             let names = self.python.names.interface(interface.id);
             text.part();
@@ -195,7 +198,7 @@ impl<'m> Programs<'_, 'm> {
         text.line(&format!("check.wait({})", self.test.call_count()));
         text.block("for one in exported:", |text| text.line("one.withdraw()"));
         text.line(&format!("check.end({})", self.test.call_count()));
-        text.into_string()
+        self.program(stem, "server", &text.into_string())
     }
 
     fn interface_of(&self, interface: &InterfaceTest) -> &'m Interface {
