@@ -1,33 +1,29 @@
 //! Calling: a binding, and one call through it.
 
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use nearcall::name::Scope;
 use nearcall::raw::{Call, Client, DescriptorKind, Interruptible, Reply};
-use nearcall::{CallError, Domain, ImportOptions, Rebind, WhenExhausted};
+use nearcall::{CallError, ImportOptions, Rebind, WhenExhausted};
 use nearcall_os::descriptor::PeerDescriptor;
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use send_wrapper::SendWrapper;
 
 use crate::descriptor::{Descriptor, Passed};
+use crate::domain::{check_own, domain};
 use crate::errors;
+use crate::knobs::WaitPolicy;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::pending::{Pending, UnderWay};
 use crate::read::Unread;
-use crate::release;
 use crate::table::{Message, Plan, Procedure, Role};
 use crate::tables::Interface;
 use crate::view::Lent;
-
-/// This process's part, once something was imported or exported.
-static DOMAIN: OnceLock<(u32, Domain)> = OnceLock::new();
-
-/// This process is a child of the one that has made the domain.
-static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
 /// The client's key to an interface in another domain.
 #[pyclass(frozen, module = "nearcall._native")]
@@ -36,88 +32,47 @@ pub struct Binding {
     plan: Arc<Plan>,
 }
 
-/// This process's part. Its threads are not there in a child that was forked.
-pub fn domain() -> PyResult<&'static Domain> {
-    let own = std::process::id();
-    let (owner, domain) = match DOMAIN.get() {
-        Some(made) => made,
-        None => {
-            let made = Domain::new()?;
-            DOMAIN.get_or_init(|| (own, made))
-        }
-    };
-    match *owner == own {
-        true => Ok(domain),
-        false => Err(forked(*owner)),
-    }
-}
-
-fn forked(owner: u32) -> PyErr {
-    let own = std::process::id();
-    PyRuntimeError::new_err(format!(
-        "process {own} was forked from {owner}, which had used nearcall: \
-         start it with multiprocessing's \"spawn\", or import nothing before the fork"
-    ))
-}
-
-/// Has a child that was just forked remember that what it has is its parent's.
-#[pyfunction]
-pub fn note_fork() {
-    if DOMAIN.get().is_some() {
-        // Relaxed: a child begins with this one thread.
-        IS_FORKED.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Refuses in a child that was forked: it has a copy of which A-stacks are free, so that a call of
-/// it and one of its parent would take the same.
-pub fn check_own() -> PyResult<()> {
-    // Relaxed: see `note_fork`.
-    match DOMAIN.get().filter(|_| IS_FORKED.load(Ordering::Relaxed)) {
-        Some((owner, _)) => Err(forked(*owner)),
-        None => Ok(()),
-    }
-}
-
-/// Ends this process's part in an orderly way: calls that run are finished.
-#[pyfunction]
-pub fn shut_down(py: Python<'_>) {
-    if let Some((owner, domain)) = DOMAIN.get()
-        && *owner == std::process::id()
-    {
-        py.detach(|| {
-            domain.shut_down();
-            release::settle();
-        });
-    }
-}
-
-/// How to import, and to rebind, waiting at most so many seconds.
-fn options(
+/// What a client says of how to import. `None` is as usual.
+#[derive(Default)]
+struct Importing<'w> {
+    /// Seconds.
     timeout: Option<f64>,
+    /// Seconds.
     rebind_timeout: Option<f64>,
     grows: bool,
-) -> PyResult<ImportOptions> {
-    let mut options = ImportOptions::default();
-    if grows {
-        options.when_exhausted = WhenExhausted::Grow;
+    directory: Option<PathBuf>,
+    wait: Option<&'w WaitPolicy>,
+}
+
+impl Importing<'_> {
+    fn options(self) -> PyResult<ImportOptions> {
+        let mut options = ImportOptions::default();
+        options.scopes = self.directory.map(|directory| vec![Scope::Directory(directory)]);
+        options.wait = self.wait.map(|wait| wait.knobs);
+        if self.grows {
+            options.when_exhausted = WhenExhausted::Grow;
+        }
+        if let Some(timeout) = self.timeout {
+            options.timeout = duration(timeout)?;
+        }
+        if let Some(timeout) = self.rebind_timeout {
+            options.rebind = Rebind::WaitForReady(duration(timeout)?);
+        }
+        Ok(options)
     }
-    if let Some(timeout) = timeout {
-        options.timeout = duration(timeout)?;
-    }
-    if let Some(timeout) = rebind_timeout {
-        options.rebind = Rebind::WaitForReady(duration(timeout)?);
-    }
-    Ok(options)
 }
 
 #[pymethods]
 impl Binding {
     /// Binds to the domain that exports `name`; waits at most `timeout` seconds. `rebind` waits at
     /// most `rebind_timeout` seconds until somebody exports it again. With `grows`, a call that
-    /// finds no A-stack has the server add some.
+    /// finds no A-stack has the server add some. The name is looked up in `directory`, else in the
+    /// user's scope and then the system's; `wait` is in place of the domain's.
     #[new]
-    #[pyo3(signature = (interface, name, timeout=None, rebind_timeout=None, grows=false))]
+    #[pyo3(signature = (
+        interface, name, timeout=None, rebind_timeout=None, grows=false, directory=None, wait=None
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn new(
         py: Python<'_>,
         interface: &Interface,
@@ -125,9 +80,13 @@ impl Binding {
         timeout: Option<f64>,
         rebind_timeout: Option<f64>,
         grows: bool,
+        directory: Option<PathBuf>,
+        wait: Option<&Bound<'_, WaitPolicy>>,
     ) -> PyResult<Binding> {
+        let wait = wait.map(Bound::get);
+        let said = Importing { timeout, rebind_timeout, grows, directory, wait };
+        let options = said.options()?;
         let domain = domain()?;
-        let options = options(timeout, rebind_timeout, grows)?;
         let plan = Arc::clone(&interface.plan);
         let descriptor = plan.descriptor;
         let bound = py
@@ -138,15 +97,17 @@ impl Binding {
 
     /// Binds to what whoever gave this introduction is bound to.
     #[staticmethod]
-    #[pyo3(signature = (interface, introduction, timeout=None))]
+    #[pyo3(signature = (interface, introduction, timeout=None, wait=None))]
     fn introduced(
         py: Python<'_>,
         interface: &Interface,
         introduction: &Bound<'_, PyAny>,
         timeout: Option<f64>,
+        wait: Option<&Bound<'_, WaitPolicy>>,
     ) -> PyResult<Binding> {
+        let wait = wait.map(Bound::get);
+        let options = Importing { timeout, wait, ..Importing::default() }.options()?;
         let domain = domain()?;
-        let options = options(timeout, None, false)?;
         let named = ("introduction", DescriptorKind::Binding);
         let introduction = Passed::of(introduction, named);
         let introduction = introduction.map_err(|wrong| errors::of_argument(py, wrong, named.0))?;

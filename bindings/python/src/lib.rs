@@ -21,9 +21,11 @@ mod cancellation;
 mod current;
 #[allow(unsafe_code)]
 mod descriptor;
+mod domain;
 mod errors;
 mod feed;
 mod feed_tables;
+mod knobs;
 mod messages;
 mod pending;
 mod read;
@@ -49,7 +51,7 @@ mod _native {
     #[pymodule_export]
     use super::awaited::{AwaitedCall, begin};
     #[pymodule_export]
-    use super::call::{Binding, note_fork, shut_down};
+    use super::call::Binding;
     #[pymodule_export]
     use super::cancellation::Cancellation;
     #[pymodule_export]
@@ -57,7 +59,11 @@ mod _native {
     #[pymodule_export]
     use super::descriptor::Descriptor;
     #[pymodule_export]
+    use super::domain::{configure, note_fork, shut_down};
+    #[pymodule_export]
     use super::feed::{Coming, Going, open_exchange, open_feed};
+    #[pymodule_export]
+    use super::knobs::{DomainOptions, WaitPolicy};
     #[pymodule_export]
     use super::pending::{Pending, post_in_haste};
     #[pymodule_export]

@@ -17,7 +17,8 @@ use pyo3::prelude::*;
 use self_cell::self_cell;
 use send_wrapper::SendWrapper;
 
-use crate::call::{check_own, replied, results};
+use crate::call::{replied, results};
+use crate::domain::check_own;
 use crate::errors;
 use crate::table::{Plan, Procedure};
 

@@ -4,6 +4,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use nearcall::name::Scope;
 use nearcall::raw::{Arguments, Entries, Outcome, Replied, Results};
 use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError, WrongDescriptor};
 use nearcall_os::descriptor::PeerDescriptor;
@@ -11,7 +12,7 @@ use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-use crate::call::domain;
+use crate::domain::domain;
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
@@ -49,9 +50,11 @@ pub enum Unserved {
 impl Clerk {
     /// Exports `server` under `name`: to processes of this user (in the system scope, where root
     /// exports without `XDG_RUNTIME_DIR`, to nobody), to whoever may open the socket, or to whom
-    /// the policy file of this path admits.
+    /// the policy file of this path admits. The name goes to `directory`, if there is one.
     #[new]
-    #[pyo3(signature = (interface, name, server, is_open_to_anyone=false, policy=None))]
+    #[pyo3(signature = (
+        interface, name, server, is_open_to_anyone=false, policy=None, directory=None
+    ))]
     fn new(
         py: Python<'_>,
         interface: &Interface,
@@ -59,6 +62,7 @@ impl Clerk {
         server: &Bound<'_, PyAny>,
         is_open_to_anyone: bool,
         policy: Option<PathBuf>,
+        directory: Option<PathBuf>,
     ) -> PyResult<Clerk> {
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
@@ -71,6 +75,7 @@ impl Clerk {
         let functions = functions.collect::<PyResult<_>>()?;
         let entries = ServedObject { plan, functions };
         let mut options = ExportOptions::default();
+        options.scope = directory.map(Scope::Directory);
         options.policy = match (policy, is_open_to_anyone) {
             (None, false) => Policy::OfScope,
             (None, true) => Policy::Anyone,

@@ -7,7 +7,16 @@ import os
 import sys
 import typing
 
-from nearcall._native import Binding, Clerk, Interface, Pending, Types, open_exchange, open_feed
+from nearcall._native import (
+    Binding,
+    Clerk,
+    Interface,
+    Pending,
+    Types,
+    WaitPolicy,
+    open_exchange,
+    open_feed,
+)
 from nearcall.feeds import Feed, Sink
 
 if typing.TYPE_CHECKING:
@@ -79,6 +88,8 @@ class _Bound:
         timeout: float | None = None,
         rebind_timeout: float | None = None,
         grows: bool = False,
+        directory: str | os.PathLike[str] | None = None,
+        wait: WaitPolicy | None = None,
     ) -> typing.Self:
         """Binds to the domain that exports ``name``; waits for it at most ``timeout`` seconds.
 
@@ -87,16 +98,25 @@ class _Bound:
         until somebody exports the name again; without it they do not wait.
 
         With ``grows``, a call that finds no A-stack has the server add some, up to 15 times as many
-        as there were; without it, it waits for one."""
-        return cls(Binding(cls._interface, name, timeout, rebind_timeout, grows))
+        as there were; without it, it waits for one.
+
+        ``directory`` is where the name is looked up, in place of the user's scope and then the
+        system's; ``wait`` is how calls of this binding wait, in place of what the domain says."""
+        return cls(
+            Binding(cls._interface, name, timeout, rebind_timeout, grows, directory, wait)
+        )
 
     @classmethod
     def import_introduced(
-        cls, introduction: DescriptorLike, *, timeout: float | None = None
+        cls,
+        introduction: DescriptorLike,
+        *,
+        timeout: float | None = None,
+        wait: WaitPolicy | None = None,
     ) -> typing.Self:
         """Binds to what its giver is bound to, who has got ``introduction`` from
         ``client.binding.introduce()``. It is used up, and stays the caller's to close."""
-        return cls(Binding.introduced(cls._interface, introduction, timeout))
+        return cls(Binding.introduced(cls._interface, introduction, timeout, wait))
 
     @property
     def binding(self) -> Binding:
@@ -229,11 +249,12 @@ def export(
     *,
     is_open_to_anyone: bool = False,
     policy: str | os.PathLike[str] | None = None,
+    directory: str | os.PathLike[str] | None = None,
 ) -> Exported:
     """Exports ``server`` under ``name``: to processes of this user (in the system scope, where root
     exports without ``XDG_RUNTIME_DIR``, to nobody), to whoever may open the socket, or to whom a
-    ``policy`` file, in TOML, admits."""
+    ``policy`` file, in TOML, admits. The name goes to ``directory``, if one is given."""
     if not isinstance(server, Server):
         found = type(server).__name__
         raise TypeError(f"{found} where an object of a generated server class is wanted")
-    return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone, policy))
+    return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone, policy, directory))

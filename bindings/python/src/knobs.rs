@@ -1,0 +1,173 @@
+//! The knobs of a domain and of waiting in Python: each class is the runtime's own record.
+
+use std::time::Duration;
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// What a knob may be set to.
+trait Knob: Sized {
+    /// From what somebody says.
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Self>;
+
+    /// As it is told.
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+}
+
+/// A class over a record: its knobs as keywords, all of which may be left out, and as properties.
+macro_rules! knobs {
+    ($(#[$told:meta])* $name:ident, $record:path { $($knob:ident,)* }) => {
+        $(#[$told])*
+        #[pyclass(frozen, eq, module = "nearcall")]
+        #[derive(Clone, PartialEq)]
+        pub struct $name {
+            pub knobs: $record,
+        }
+
+        #[pymethods]
+        impl $name {
+            #[new]
+            #[pyo3(signature = (*, $($knob = None),*))]
+            #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
+            fn new($($knob: Option<Bound<'_, PyAny>>),*) -> PyResult<$name> {
+                let mut knobs = <$record>::default();
+                $(if let Some(given) = $knob {
+                    knobs.$knob = Knob::from_python(stringify!($knob), &given)?;
+                })*
+                Ok($name { knobs })
+            }
+
+            $(#[getter]
+            fn $knob<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                self.knobs.$knob.to_python(py)
+            })*
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                let told = [$(
+                    format!("{}={}", stringify!($knob), self.$knob(py)?.repr()?)
+                ),*];
+                Ok(format!("{}({})", stringify!($name), told.join(", ")))
+            }
+        }
+    };
+}
+
+knobs! {
+    /// How long to spin, yield and sleep. What is not said is as usual.
+    WaitPolicy, nearcall::WaitPolicy {
+        linger_cycles_max,
+        spin_ns_max,
+        spin_ns_min,
+        polls_per_spin,
+        yields_max,
+        yield_ns_max,
+        slow_yields_ns_max,
+        yield_ban_waits_min,
+        yield_ban_waits_max,
+        sleep_slice_ns_min,
+        sleep_slice_ns_max,
+    }
+}
+
+knobs! {
+    /// What this process's part may take, and how it waits. What is not said is as usual.
+    DomainOptions, nearcall::DomainOptions {
+        wait,
+        processors_max,
+        bindings_max,
+        handshakes_max,
+        astacks_max,
+        mapped_bytes_max,
+        mappings_max,
+        open_descriptors_max,
+        raises_descriptor_limit,
+        own_bytes_max,
+        descriptors_max,
+        introduction_timeout,
+        is_dumpable,
+    }
+}
+
+/// A whole number has limits, of which its errors tell.
+macro_rules! whole_number {
+    ($($number:ty)*) => {$(
+        impl Knob for $number {
+            fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<$number> {
+                given.extract().map_err(|error: PyErr| {
+                    let found = shown(given);
+                    match error.is_instance_of::<PyOverflowError>(given.py()) {
+                        true => PyValueError::new_err(format!(
+                            "{name} is {found}: it may be 0 to {}",
+                            <$number>::MAX
+                        )),
+                        false => wanted(name, given, "a whole number"),
+                    }
+                })
+            }
+
+            fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+                Ok(self.into_pyobject(py)?.into_any())
+            }
+        }
+    )*};
+}
+
+whole_number!(u32 u64);
+
+impl Knob for bool {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<bool> {
+        given.extract().map_err(|_| wanted(name, given, "True or False"))
+    }
+
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.into_pyobject(py)?.to_owned().into_any())
+    }
+}
+
+/// `None` is what the process may have.
+impl Knob for Option<u32> {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
+        (!given.is_none()).then(|| u32::from_python(name, given)).transpose()
+    }
+
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Some(most) => most.to_python(py),
+            None => Ok(py.None().into_bound(py)),
+        }
+    }
+}
+
+/// In seconds, as all durations in Python.
+impl Knob for Duration {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Duration> {
+        let seconds: f64 =
+            given.extract().map_err(|_| wanted(name, given, "a number of seconds"))?;
+        Duration::try_from_secs_f64(seconds)
+            .map_err(|error| PyValueError::new_err(format!("{name} is {seconds} seconds: {error}")))
+    }
+
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(self.as_secs_f64().into_pyobject(py)?.into_any())
+    }
+}
+
+impl Knob for nearcall::WaitPolicy {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<nearcall::WaitPolicy> {
+        let policy = given.cast::<WaitPolicy>();
+        Ok(policy.map_err(|_| wanted(name, given, "a nearcall.WaitPolicy"))?.get().knobs)
+    }
+
+    fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(Bound::new(py, WaitPolicy { knobs: *self })?.into_any())
+    }
+}
+
+fn wanted(name: &str, given: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
+    PyTypeError::new_err(format!("{name} is {}: {wanted} is wanted", shown(given)))
+}
+
+/// Somebody's value, in an error.
+fn shown(given: &Bound<'_, PyAny>) -> String {
+    given.repr().map_or_else(|_| "of no text".to_owned(), |text| text.to_string())
+}
