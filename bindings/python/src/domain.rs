@@ -8,7 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
 use crate::knobs::DomainOptions;
-use crate::release;
+use crate::{log, release};
 
 /// This process's part, once something was imported or exported.
 static DOMAIN: OnceLock<(u32, Domain)> = OnceLock::new();
@@ -38,6 +38,7 @@ fn made(own: u32) -> PyResult<&'static (u32, Domain)> {
     if let Some(made) = DOMAIN.get() {
         return Ok(made);
     }
+    log::begin();
     let made = Domain::with_options(options.clone().unwrap_or_default())?;
     Ok(DOMAIN.get_or_init(|| (own, made)))
 }
@@ -96,6 +97,7 @@ pub fn shut_down(py: Python<'_>) {
         py.detach(|| {
             domain.shut_down();
             release::settle();
+            log::settle();
         });
     }
 }

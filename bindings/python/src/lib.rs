@@ -26,6 +26,7 @@ mod errors;
 mod feed;
 mod feed_tables;
 mod knobs;
+mod log;
 mod messages;
 mod pending;
 mod read;

@@ -406,6 +406,21 @@ void nearcall_free(void *memory);
  * first domain is made. */
 void nearcall_set_allocator(void *(*allocate)(size_t), void (*free)(void *));
 
+/* How grave it is what the runtime tells. */
+typedef enum nearcall_level {
+    NEARCALL_LOG_ERROR = 1,
+    NEARCALL_LOG_WARNING = 2, /* a peer that breaks the protocol, something that there is no room for */
+    NEARCALL_LOG_INFO = 3     /* audit records: every bind, refusal, and end of a binding */
+} nearcall_level;
+
+/* From here on `log` gets what the runtime tells, each event as one line of JSON: "timestamp",
+ * "level", "target" ("nearcall::audit" of an audit record) and what there is to say. The line lives
+ * until it returns. Any thread may tell, several at once, also in the middle of the runtime's work:
+ * `log` must not call Nearcall. Once in a process, before the first domain is made; false if `log`
+ * is null, or another one was set. Without it nothing is written anywhere. */
+bool nearcall_set_log(void (*log)(void *context, nearcall_level level, const char *line),
+                      void *context);
+
 /* Closes a descriptor; below 0 is none. */
 void nearcall_close(int fd);
 

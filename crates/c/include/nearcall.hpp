@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <initializer_list>
 #include <iterator>
 #include <limits>
@@ -22,6 +23,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -75,6 +77,24 @@ class domain {
     };
     std::unique_ptr<nearcall_domain, release> own_;
 };
+
+/* From here on `log` gets what the runtime tells, as with nearcall_set_log; what it throws is lost.
+ * It is kept until the process ends; false, and it is not, if another one was set. */
+inline bool set_log(std::function<void(nearcall_level, std::string_view)> log) {
+    using function = std::function<void(nearcall_level, std::string_view)>;
+    auto kept = std::make_unique<function>(std::move(log));
+    auto tell = [](void *context, nearcall_level level, const char *line) {
+        try {
+            (*static_cast<function *>(context))(level, line);
+        } catch (...) {
+        }
+    };
+    const bool is_set = *kept && nearcall_set_log(tell, kept.get());
+    if (is_set) {
+        static_cast<void>(kept.release());
+    }
+    return is_set;
+}
 
 /* Shuts a domain down when it goes. Declared after the clerks and what they serve, it goes before they
  * do, however their scope is left, so that no call of theirs runs any more when they go:

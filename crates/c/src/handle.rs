@@ -29,6 +29,7 @@ mod knobs;
 #[cfg(test)]
 mod layout;
 mod lent;
+mod log;
 mod memory;
 mod options;
 mod records;

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,6 +14,23 @@ static nearcall_environment used(void) {
     nearcall_environment env;
     memset(&env, 0xa5, sizeof env);
     return env;
+}
+
+/* What the runtime has told. */
+static struct heard {
+    atomic_uint bound, refused, revoked, others;
+} heard;
+
+static void hear(void *context, nearcall_level level, const char *line) {
+    struct heard *all = context;
+    CHECK(line[0] == '{' && line[strlen(line) - 1] == '}' && strchr(line, '\n') == NULL);
+    if (level == NEARCALL_LOG_INFO && strstr(line, "\"target\":\"nearcall::audit\"") != NULL) {
+        atomic_fetch_add(&all->bound, strstr(line, "\"event\":\"bound\"") != NULL);
+        atomic_fetch_add(&all->refused, strstr(line, "\"event\":\"refused\"") != NULL);
+        atomic_fetch_add(&all->revoked, strstr(line, "\"event\":\"revoked\"") != NULL);
+    } else {
+        atomic_fetch_add(&all->others, 1);
+    }
 }
 
 /* A file that could not be opened is not looked at, and its number is -1. */
@@ -174,6 +192,8 @@ int main(void) {
     nearcall_environment env = used();
     nearcall_domain *domain;
     nearcall_clerk *clerk;
+    CHECK(!nearcall_set_log(NULL, NULL));
+    CHECK(nearcall_set_log(hear, &heard) && !nearcall_set_log(hear, NULL));
     allocate();
     lack_descriptors();
     turn_knobs();
@@ -197,6 +217,9 @@ int main(void) {
     nearcall_clerk_release(clerk);
     nearcall_domain_shut_down(domain);
     nearcall_domain_release(domain);
+    /* One binding of the domain with knobs, which had no room for another, and two of this one,
+     * at which a third had another version. */
+    CHECK(heard.bound == 3 && heard.refused == 2 && heard.revoked == 3 && heard.others == 0);
     puts("done");
     return 0;
 }

@@ -1,9 +1,11 @@
 // Does with a server in C++ what somebody new to it would.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "careless.hpp"
@@ -90,14 +92,28 @@ void turn_knobs() {
     }
 }
 
-} // namespace
-
-int main() {
-    turn_knobs();
+void serve() {
     nearcall::domain domain;
     Files files;
     careless::FilesClerk clerk(domain, "files", files);
     nearcall::orderly_end end(domain);
     call(careless::Files(domain, "files"));
+}
+
+} // namespace
+
+int main() {
+    std::atomic<unsigned> bound(0), refused(0);
+    CHECK(!nearcall::set_log(nullptr));
+    const auto hear = [&](nearcall_level level, std::string_view line) {
+        CHECK(level == NEARCALL_LOG_INFO && line.front() == '{' && line.back() == '}');
+        bound += line.find("\"event\":\"bound\"") != line.npos;
+        refused += line.find("\"event\":\"refused\"") != line.npos;
+        throw 1;
+    };
+    CHECK(nearcall::set_log(hear) && !nearcall::set_log(hear));
+    turn_knobs();
+    serve();
+    CHECK(bound == 2 && refused == 1);
     std::puts("done");
 }

@@ -16,7 +16,7 @@ const FLOORS: &[&[&str]] = &[
     &["nearcall-core", "nearcall-os", "nearcall-idl"],
     &["nearcall-threads"],
     &["nearcall"],
-    &["nearcall-policy"],
+    &["nearcall-log", "nearcall-policy"],
     &["nearcall-grpc", "nearcall-firefly", "nearcall-c"],
     &["nearcall-cli"],
 ];
@@ -30,6 +30,7 @@ const RUNTIME: &[&str] = &[
     "nearcall-grpc",
     "nearcall-firefly",
     "nearcall-c",
+    "nearcall-log",
     "nearcall-policy",
 ];
 
