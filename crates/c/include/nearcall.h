@@ -489,7 +489,13 @@ nearcall_client *nearcall_client_shared(const nearcall_client *client);
 nearcall_client *nearcall_with_deadline(const nearcall_client *client, uint64_t deadline_ns);
 void *nearcall_lend(const nearcall_client *client, size_t byte_count,
                     nearcall_environment *environment);
+/* Whether the server has ended, or one of the two sides has given the binding up. */
 bool nearcall_is_revoked(const nearcall_client *client);
+/* Which life of the server it is bound to: a later export has a larger number. */
+uint64_t nearcall_incarnation(const nearcall_client *client);
+/* How many A-stacks the server holds whose calls were aborted; how many there are, of all classes. */
+uint32_t nearcall_captured_count(const nearcall_client *client);
+uint32_t nearcall_astack_count(const nearcall_client *client);
 void nearcall_client_release(nearcall_client *client);
 nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
                                 const nearcall_interface *interface, nearcall_enter enter,

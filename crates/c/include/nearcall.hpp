@@ -222,6 +222,23 @@ inline std::optional<current> current_call() {
     return own != nullptr ? std::optional<current>(own) : std::nullopt;
 }
 
+/* What has become of a client's binding, of binding(client), which has to live as long. */
+class binding_state {
+  public:
+    explicit binding_state(const nearcall_client *own) : own_(own) {}
+    /* The server has ended, or one of the two sides has given the binding up. */
+    bool is_revoked() const { return nearcall_is_revoked(own_); }
+    /* Which life of the server it is bound to: a later export has a larger number. */
+    std::uint64_t incarnation() const { return nearcall_incarnation(own_); }
+    /* How many A-stacks the server holds whose calls were aborted. */
+    std::uint32_t captured_count() const { return nearcall_captured_count(own_); }
+    /* How many A-stacks there are, of all classes. */
+    std::uint32_t astack_count() const { return nearcall_astack_count(own_); }
+
+  private:
+    const nearcall_client *own_;
+};
+
 /* Memory that the server of one client reads in place, of lend(client, size): fill it, and pass it
  * as an `@opaque in` argument, any number of times. What is written to it while a call has it, the
  * server sees. When this goes, the memory goes back, once no call has it. */

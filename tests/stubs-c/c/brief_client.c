@@ -244,7 +244,7 @@ static void lies(const brief_Brief *brief) {
     printf("call %u: %u, %s\n", call, env.outcome, env.message);
     CHECK(call > 100 && slow_count == 1);
     CHECK(env.outcome == NEARCALL_PEER && small == 5 && big == 0);
-    CHECK(nearcall_is_revoked((const nearcall_client *)brief));
+    CHECK(nearcall_is_revoked(nearcall_binding_brief_Brief(brief)));
     brief_Brief_null(brief, &env);
     CHECK(env.outcome == NEARCALL_NOT_EXECUTED);
 }

@@ -393,7 +393,7 @@ static void lies(const feeding_Feeding *feeding) {
     expect(NEARCALL_RETURNED);
     CHECK(!nearcall_next_feeding_Feeding_numbers(feed, &number, &env));
     expect(NEARCALL_PEER);
-    CHECK(nearcall_is_revoked((const nearcall_client *)feeding));
+    CHECK(nearcall_is_revoked(nearcall_binding_feeding_Feeding(feeding)));
     nearcall_release_feeding_Feeding_numbers(feed);
 }
 

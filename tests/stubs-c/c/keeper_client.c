@@ -121,7 +121,7 @@ static void lies(const char *name) {
         CHECK(vault != NULL);
         CHECK(vault_Vault_swap(vault, file, "swap", links[0], &same, &env) == -1 && same == -1);
         expect(NEARCALL_PEER);
-        CHECK(nearcall_is_revoked((const nearcall_client *)vault));
+        CHECK(nearcall_is_revoked(nearcall_binding_vault_Vault(vault)));
         nearcall_release_vault_Vault(vault);
     }
     close(links[0]);

@@ -287,7 +287,7 @@ static void lied_to(const talking_Talking *talking) {
     expect(NEARCALL_RETURNED);
     CHECK(!nearcall_next_talking_Talking_echo(sides.feed, &word, &env));
     expect(NEARCALL_PEER);
-    CHECK(nearcall_is_revoked((const nearcall_client *)talking));
+    CHECK(nearcall_is_revoked(nearcall_binding_talking_Talking(talking)));
     nearcall_release_feed_talking_Talking_echo(sides.feed);
     nearcall_release_sink_talking_Talking_echo(sides.sink);
 }

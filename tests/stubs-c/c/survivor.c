@@ -20,11 +20,15 @@ static const nearcall_import_options hasty = {.rebind_timeout_ns = 50000000u};
 /* What there is in place of a binding whose server has ended. */
 static again_Again *renewed(again_Again *again) {
     again_Again *next;
-    while (!nearcall_is_revoked((const nearcall_client *)again)) {
+    while (!nearcall_is_revoked(nearcall_binding_again_Again(again))) {
     }
     next = nearcall_rebind_again_Again(again, &env);
     CHECK_RETURNED();
     CHECK(next != NULL);
+    CHECK(nearcall_incarnation(nearcall_binding_again_Again(next)) >
+          nearcall_incarnation(nearcall_binding_again_Again(again)));
+    CHECK(nearcall_astack_count(nearcall_binding_again_Again(next)) >= 5);
+    CHECK(nearcall_captured_count(nearcall_binding_again_Again(next)) == 0);
     nearcall_release_again_Again(again);
     return next;
 }
@@ -44,7 +48,7 @@ static void brief_calls(const again_Again *again) {
     after = again_Again_outlive(again, before, &env);
     CHECK_RETURNED();
     CHECK(after != before);
-    CHECK(nearcall_is_revoked((const nearcall_client *)again));
+    CHECK(nearcall_is_revoked(nearcall_binding_again_Again(again)));
     CHECK(pid_of(again) == after);
 }
 
@@ -89,7 +93,7 @@ static void in_vain(const nearcall_domain *domain, const char *name) {
     CHECK(plain != NULL && waits != NULL && same != NULL);
     again_Again_outlive(plain, pid_of(same), &env);
     CHECK(env.outcome == NEARCALL_CALL_FAILED && env.ran == NEARCALL_RAN_MAYBE);
-    while (!nearcall_is_revoked((const nearcall_client *)waits)) {
+    while (!nearcall_is_revoked(nearcall_binding_again_Again(waits))) {
     }
     CHECK(nearcall_rebind_again_Again(plain, &env) == NULL);
     CHECK(env.outcome == NEARCALL_NOT_BOUND);

@@ -26,11 +26,16 @@ template <class F> bool fails(F act, nearcall_outcome outcome, const std::string
            std::string(error->what()).find(words) != std::string::npos;
 }
 
-/* Asks until the server that had this number has ended: what there is in its place. */
+/* What there is in place of a binding whose server has ended. */
 again::Again renewed(const again::Again &client) {
-    while (!fails([&] { client.end(0); }, NEARCALL_NOT_EXECUTED)) {
+    while (!binding(client).is_revoked()) {
     }
-    return rebind(client);
+    CHECK(fails([&] { client.end(0); }, NEARCALL_NOT_EXECUTED));
+    auto next = rebind(client);
+    CHECK(!binding(next).is_revoked());
+    CHECK(binding(next).incarnation() > binding(client).incarnation());
+    CHECK(binding(next).astack_count() >= 5 && binding(next).captured_count() == 0);
+    return next;
 }
 
 again::Again outlived(const again::Again &client) {

@@ -280,6 +280,42 @@ pub unsafe extern "C" fn nearcall_is_revoked(client: *const ClientRecord) -> boo
     unsafe { &*client }.client.binding().is_revoked()
 }
 
+/// Which life of the server it is bound to.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_incarnation(client: *const ClientRecord) -> u64 {
+    // SAFETY: H1.
+    unsafe { &*client }.client.binding().incarnation()
+}
+
+/// How many A-stacks the server holds whose calls were aborted.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_captured_count(client: *const ClientRecord) -> u32 {
+    // SAFETY: H1.
+    unsafe { &*client }.client.binding().captured_count()
+}
+
+/// How many A-stacks there are, of all classes.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_astack_count(client: *const ClientRecord) -> u32 {
+    // SAFETY: H1.
+    unsafe { &*client }.client.binding().astack_count()
+}
+
 /// Gives a binding up; null is nothing.
 ///
 /// # Safety

@@ -29,7 +29,8 @@ use crate::model::{DeclarationId, Kind, Model};
 
 /// Functions that stand beside clients, in the namespaces of their interfaces, and one that every
 /// exception has.
-const FUNCTIONS: &[&str] = &["introduce", "lend", "posting", "rebind", "what", "with_deadline"];
+const FUNCTIONS: &[&str] =
+    &["binding", "introduce", "lend", "posting", "rebind", "what", "with_deadline"];
 
 /// What every printer looks at.
 struct Cpp<'c, 'm> {

@@ -138,6 +138,11 @@ impl C<'_> {
         text.line("const nearcall_client *plain = (const nearcall_client *)client;");
         text.line(format!("return (struct {name} *)nearcall_with_deadline(plain, deadline_ns);"));
         text.close("}");
+        text.line("/* The binding by itself, to ask what nearcall.h asks of one. */");
+        text.line(format!("NEARCALL_INLINE const nearcall_client *nearcall_binding_{name}("));
+        text.open(format!("    const {name} *client) {{"));
+        text.line("return (const nearcall_client *)client;");
+        text.close("}");
         text.open(format!("NEARCALL_INLINE void nearcall_release_{name}({name} *client) {{"));
         text.line("nearcall_client_release((nearcall_client *)client);");
         text.close("}");

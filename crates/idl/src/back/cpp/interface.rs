@@ -68,6 +68,7 @@ impl Cpp<'_, '_> {
             self.print_sides(&exchange, text);
         }
         print_binding((&own, &self.path(id)), &c, text);
+        print_state(&own, &c, text);
         if is_lent_to(plan) {
             print_lend(&own, &c, text);
         }
@@ -572,6 +573,14 @@ fn print_binding((own, path): (&str, &str), c: &str, text: &mut Text) {
     text.line(format!("{introduction}(::nearcall_introduce_{c}(client.nc_own_.get(), &env));"));
     throw_unless("introduction", text);
     text.line("return introduction;");
+    text.close("}");
+}
+
+fn print_state(own: &str, c: &str, text: &mut Text) {
+    text.line("/* What has become of its binding, as long as the client lives. */");
+    text.open(format!("friend ::nearcall::binding_state binding(const {own} &client) {{"));
+    let binding = format!("::nearcall_binding_{c}(client.nc_own_.get())");
+    text.line(format!("return ::nearcall::binding_state({binding});"));
     text.close("}");
 }
 
