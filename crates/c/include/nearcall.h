@@ -458,7 +458,8 @@ nearcall_importer nearcall_current_importer(const nearcall_current *call);
 bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giver);
 
 /* For procedures: this one cannot go on, and its interface has no exception for that. Its client is
- * told NEARCALL_PANICKED, standard error `why`; what it returns after that goes nowhere. */
+ * told NEARCALL_PANICKED, and why is told as nearcall_set_log says, without a function there on
+ * standard error; what it returns after that goes nowhere. */
 NEARCALL_RARE void nearcall_panic(nearcall_environment *environment, const char *why);
 
 /* A call between nearcall_post_<operation> and nearcall_collect_<operation>, `call` of its record.

@@ -18,7 +18,7 @@ static nearcall_environment used(void) {
 
 /* What the runtime has told. */
 static struct heard {
-    atomic_uint bound, refused, revoked, others;
+    atomic_uint bound, refused, revoked, panicked, others;
 } heard;
 
 static void hear(void *context, nearcall_level level, const char *line) {
@@ -28,6 +28,8 @@ static void hear(void *context, nearcall_level level, const char *line) {
         atomic_fetch_add(&all->bound, strstr(line, "\"event\":\"bound\"") != NULL);
         atomic_fetch_add(&all->refused, strstr(line, "\"event\":\"refused\"") != NULL);
         atomic_fetch_add(&all->revoked, strstr(line, "\"event\":\"revoked\"") != NULL);
+    } else if (level == NEARCALL_LOG_ERROR && strstr(line, "\"message\":\"no file 7\"") != NULL) {
+        atomic_fetch_add(&all->panicked, 1);
     } else {
         atomic_fetch_add(&all->others, 1);
     }
@@ -43,7 +45,10 @@ static int64_t load(void *self, int32_t file, nearcall_served *data, nearcall_en
 static bool store(void *self, int32_t file, const nearcall_opaque *data,
                   nearcall_environment *env) {
     (void)self;
-    (void)env;
+    if (file == 7) {
+        nearcall_panic(env, "no file 7");
+        return false;
+    }
     return nearcall_opaque_write_at(data, file, 0);
 }
 
@@ -111,6 +116,8 @@ static void call(const nearcall_domain *domain) {
         CHECK(count == -1 && data._length == 0 && env.outcome == NEARCALL_RETURNED);
         nearcall_free_sequence_octet(&data);
     }
+    CHECK(!careless_Files_store(files, 7, &data, &env) && env.outcome == NEARCALL_PANICKED);
+    nearcall_environment_release(&env);
     /* Whoever shows the message of whatever did not return shows a message. */
     env = used();
     careless_Files_refuse(files, false, &env);
@@ -219,7 +226,8 @@ int main(void) {
     nearcall_domain_release(domain);
     /* One binding of the domain with knobs, which had no room for another, and two of this one,
      * at which a third had another version. */
-    CHECK(heard.bound == 3 && heard.refused == 2 && heard.revoked == 3 && heard.others == 0);
+    CHECK(heard.bound == 3 && heard.refused == 2 && heard.revoked == 3);
+    CHECK(heard.panicked == 1 && heard.others == 0);
     puts("done");
     return 0;
 }

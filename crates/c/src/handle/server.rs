@@ -7,6 +7,7 @@ use std::os::fd::BorrowedFd;
 
 use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
 use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, OutOfRange, UsageError};
+use tracing::Level;
 
 use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_results};
@@ -259,9 +260,14 @@ pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *con
     unsafe { Environment::at(environment) }.outcome = records::Outcome::Panicked as u32;
 }
 
-/// Tells a server's author. That nobody may read it any more is no reason to end the server.
+/// Tells a server's author: whoever listens, else on standard error. That nobody may read that any
+/// more is no reason to end the server.
 fn say(why: &dyn Display) {
-    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+    if tracing::enabled!(Level::ERROR) {
+        tracing::error!("{why}");
+    } else {
+        let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+    }
 }
 
 /// A procedure has returned a feed without a function: it has panicked. False, always.
