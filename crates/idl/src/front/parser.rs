@@ -232,9 +232,14 @@ impl Parser {
     }
 
     pub(super) fn unexpected(&mut self, wanted: &str) -> Failed {
-        let message = format!("expected {wanted}, found {}", self.found());
-        let span = self.span();
-        self.report(Diagnostic::new(&rules::UNEXPECTED, span, message));
+        let finding = match self.dialect == Dialect::Midl && self.is("@") {
+            true => self.of_omg("an annotation"),
+            false => {
+                let message = format!("expected {wanted}, found {}", self.found());
+                Diagnostic::new(&rules::UNEXPECTED, self.span(), message)
+            }
+        };
+        self.report(finding);
         Failed
     }
 

@@ -87,6 +87,7 @@ impl Parser {
             Some("cpp_quote" | "midl_pragma") => self.quoted(),
             Some("interface") => self.midl_interface(),
             Some("const") => self.midl_constant(),
+            Some("module") => Ok(self.omg_module()),
             Some(word) if words::begins_com(word) => Ok(self.com_construct()),
             _ => self.operation_or_tagged(),
         }
@@ -143,6 +144,21 @@ impl Parser {
         };
         self.skip_definition();
         DeclarationKind::Outside { names }
+    }
+
+    /// A module: this is a file in OMG IDL, or a piece of one.
+    fn omg_module(&mut self) -> DeclarationKind {
+        let finding = self.of_omg("a module");
+        self.report(finding);
+        self.skip_definition();
+        DeclarationKind::Outside { names: Vec::new() }
+    }
+
+    /// What is found here is `what`, which OMG IDL has and MIDL does not.
+    pub(in crate::front) fn of_omg(&self, what: &str) -> Diagnostic {
+        let message = format!("{what} stands in a file that is read as MIDL");
+        let help = "attributes of MIDL stand in brackets; what it imports is read as MIDL, too";
+        Diagnostic::new(&rules::OMG, self.span(), message).help(help)
     }
 
     fn midl_constant(&mut self) -> Result<DeclarationKind> {

@@ -47,4 +47,5 @@ rules! {
     CPP_QUOTE = "N0340", "MIDL cpp_quote", "lines for a C header change nothing here";
     LOCAL = "N0341", "MIDL local", "what is local is not called from another process";
     LEAST_LENGTH = "N0342", "ours", "the least length of a range is not checked";
+    OMG = "E0343", "C706 4", "modules and annotations are OMG IDL's, which MIDL does not have";
 }
