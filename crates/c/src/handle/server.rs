@@ -260,7 +260,7 @@ pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *con
 }
 
 /// Tells a server's author. That nobody may read it any more is no reason to end the server.
-fn say(why: &dyn Display) {
+pub(super) fn say(why: &dyn Display) {
     let _ = writeln!(std::io::stderr(), "nearcall: {why}");
 }
 
