@@ -45,12 +45,15 @@
  *    keep it when it is released; a oneway call that was not begun may be refused then. Its address
  *    is nobody's from then on, as one that was freed.
  *  - A feed (@feed) is its caller's, who releases it. An item that comes is the caller's, as a result
- *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. A
- *    procedure is lent the items it takes, and gives those it makes away.
+ *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. One
+ *    that the interface forbids is NEARCALL_USAGE where it is put: it is not sent, the others are,
+ *    and the feed goes on. A procedure is lent the items it takes, and gives those it makes away;
+ *    of one that the interface forbids its client is told NEARCALL_RESULTS_REFUSED behind those
+ *    before it, and the feed is over.
  *  - Each side of an exchange is its caller's, who releases both. A procedure that is given an inlet
  *    and an outlet releases both, whatever it returns or raises; before it has returned, nothing
  *    comes and nothing goes. An item that is taken is the taker's; one that is given is the
- *    outlet's, whatever happens.
+ *    outlet's, whatever happens, and judged as one that is put.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
  *  - A child of fork(2) makes a domain of its own. It may release its copies of what its parent has,
  *    which its parent does not notice. A call through its parent's client is NEARCALL_USAGE, memory
@@ -554,6 +557,9 @@ NEARCALL_RARE bool nearcall_refuse_arguments(nearcall_served *call, nearcall_mal
 NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
 /* Of a procedure that raised what its interface does not declare, or panicked. */
 NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call, uint32_t outcome);
+/* Of an item that the feed of that procedure has made. */
+NEARCALL_RARE bool nearcall_refuse_item(nearcall_environment *environment, const char *procedure,
+                                        nearcall_breach breach);
 NEARCALL_RARE bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
 /* Of a procedure whose feed has null for that function: it has panicked. Releases the feed. */
 NEARCALL_RARE bool nearcall_refuse_made(nearcall_served *call, const char *procedure,

@@ -441,8 +441,9 @@ template <class F> class sink {
 
     explicit sink(typename F::c *own) : own_(own) {}
 
-    /* Sends an item, with others. Throws what the server raised about one before; after that the
-     * feed is over. */
+    /* Sends an item, with others. Throws call_error (NEARCALL_USAGE) if the interface forbids it:
+     * it is not sent, and the feed goes on. Throws what the server raised about one before; after
+     * that the feed is over. */
     void put(const item &source) { F::put(own_.get(), source); }
     /* Sends what there is. */
     void flush() { F::flush(own_.get()); }
@@ -458,7 +459,8 @@ template <class F> class sink {
 template <class T> class items {
   public:
     virtual ~items() = default;
-    /* The next item. False if there are none any more. */
+    /* The next item. False if there are none any more. Of one that the interface forbids the client
+     * is told NEARCALL_RESULTS_REFUSED, behind those before it; then the feed is over. */
     virtual bool next(T &item) = 0;
 };
 
@@ -515,7 +517,8 @@ template <class T> class outlet {
     }
 
     /* Gives the client an item; waits while a batch is there that it has not asked for. Throws
-     * given_up, also behind raise. */
+     * call_error (NEARCALL_USAGE) if the interface forbids it: it is not sent, and the outlet goes
+     * on. Throws given_up, also behind raise. */
     void put(const T &source) {
         if (!own_) {
             throw given_up("the outlet is over");

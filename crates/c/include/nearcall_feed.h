@@ -92,6 +92,111 @@ NEARCALL_INLINE void nearcall_feed_end(nearcall_feed *feed) {
     nearcall_free(feed);
 }
 
+/* A batch of a feed whose items are judged and written when they are put: how many they are, as it
+ * goes before them, and the items. */
+typedef struct nearcall_batch_put {
+    nearcall_writer items;
+    size_t begin; /* of the item that was put last */
+    uint32_t count;
+} nearcall_batch_put;
+
+/* What a batch may keep of its memory for the next one. */
+#define NEARCALL_BATCH_KEPT_BYTES 65536u
+
+/* Where the next item is written. */
+NEARCALL_INLINE nearcall_writer *nearcall_batch_item(nearcall_batch_put *batch) {
+    const uint32_t later = 0;
+    batch->begin = batch->items.count;
+    if (batch->begin == 0) {
+        nearcall_write(&batch->items, &later, sizeof later);
+    }
+    return &batch->items;
+}
+
+/* An item was refused: the batch is as it was before it. False, always. */
+NEARCALL_COLD bool nearcall_batch_refused(nearcall_batch_put *batch,
+                                          nearcall_environment *environment) {
+    nearcall_argument_unwritten(environment, &batch->items);
+    batch->items.count = batch->begin;
+    batch->items.has_breach = false;
+    batch->items.has_no_memory = false;
+    return false;
+}
+
+/* Whether the item was written. */
+NEARCALL_INLINE bool nearcall_batch_took(nearcall_batch_put *batch,
+                                         nearcall_environment *environment) {
+    if (nearcall_is_unwritten(&batch->items)) {
+        return nearcall_batch_refused(batch, environment);
+    }
+    batch->count += 1;
+    return true;
+}
+
+/* A batch that has items, as it goes. */
+NEARCALL_INLINE const nearcall_writer *nearcall_batch_whole(nearcall_batch_put *batch) {
+    memcpy(batch->items.bytes, &batch->count, sizeof batch->count);
+    return &batch->items;
+}
+
+/* There is nothing in it any more. */
+NEARCALL_INLINE void nearcall_batch_gone(nearcall_batch_put *batch) {
+    batch->count = 0;
+    batch->items.count = 0;
+    if (batch->items.capacity > NEARCALL_BATCH_KEPT_BYTES) {
+        nearcall_free(batch->items.bytes);
+        batch->items.bytes = NULL;
+        batch->items.capacity = 0;
+    }
+}
+
+/* An item of a server's that is judged and written, until its batch goes. */
+typedef struct nearcall_written {
+    uint8_t *bytes; /* of nearcall_allocate */
+    size_t count;
+} nearcall_written;
+
+NEARCALL_APART void nearcall_free_written(void *item) {
+    nearcall_free(((nearcall_written *)item)->bytes);
+}
+
+/* Gives an item to an outlet, which has it from here on, unless it was refused. */
+NEARCALL_APART bool nearcall_give_written(nearcall_outlet *outlet, nearcall_writer *writer,
+                                          nearcall_environment *environment) {
+    const nearcall_written item = {writer->bytes, writer->count};
+    if (nearcall_is_unwritten(writer)) {
+        nearcall_argument_unwritten(environment, writer);
+        nearcall_free(writer->bytes);
+        return false;
+    }
+    return nearcall_outlet_give(outlet, &item, environment);
+}
+
+/* Gives an item to the batch that it was made for, unless it was refused. */
+NEARCALL_APART bool nearcall_made_written(void *made, nearcall_writer *writer,
+                                          const char *procedure,
+                                          nearcall_environment *environment) {
+    const nearcall_written item = {writer->bytes, writer->count};
+    if (!nearcall_is_unwritten(writer)) {
+        memcpy(made, &item, sizeof item);
+        return true;
+    }
+    nearcall_free(writer->bytes);
+    return writer->has_breach ? nearcall_refuse_item(environment, procedure, writer->breach)
+                              : nearcall_no_memory(environment, NEARCALL_RAN_YES);
+}
+
+/* Writes a batch of such items, which are given back. */
+NEARCALL_APART void nearcall_write_batch(nearcall_writer *writer, const nearcall_batch *batch) {
+    nearcall_written *items = (nearcall_written *)batch->items;
+    nearcall_write(writer, &batch->count, sizeof batch->count);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        nearcall_write(writer, items[i].bytes, items[i].count);
+        nearcall_free(items[i].bytes);
+    }
+    nearcall_free(items);
+}
+
 /* Both sides of the exchange that a call has opened: the feed, then the sink; null both after an
  * error. */
 NEARCALL_INLINE void nearcall_sides_made(const nearcall_client *client, const uint64_t numbers[2],

@@ -247,30 +247,18 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_Row *items, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_Ledger_put_load(const Ledger *nc_client, uint64_t feed, uint32_t number, const nearcall_writer *items, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writers[1] = {{0}};
-    if ((*items)._length > 31u) {
-        nearcall_refuse_argument(nc_env, nearcall_over("items", NEARCALL_BREACH_BOUND, (uint64_t)(*items)._length, 31u));
-        goto nc_done;
-    }
-    nearcall_encode_sequence_Row(&nc_writers[0], &(*items));
-    if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
-        goto nc_done;
-    }
     nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
-    nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false, false, 0};
+    nearcall_put_u32(nc_fixed, 12, (uint32_t)(*items).count);
+    nc_puts[0] = (nearcall_put){(*items).bytes, (uint64_t)(*items).count, "items", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         3, &nc_request, nc_when, false, nc_posted, nc_env);
-nc_done:
-    nearcall_free_writers(nc_writers, 1);
     return nc_is_posted;
 }
 
@@ -430,6 +418,14 @@ struct nearcall_feed_Ledger_rows {
     uint32_t at;
 };
 
+/* Judges an item, and writes it as its batch has it. */
+static void nearcall_write_given_Ledger_rows(nearcall_writer *writer, const Row *value) {
+    if (nearcall_write_deeper(writer, 1)) {
+        nearcall_encode_Row(writer, &(*value));
+        writer->depth -= 1;
+    }
+}
+
 nearcall_feed_Ledger_rows *Ledger_rows(const Ledger *nc_client, const char *table, int log, nearcall_environment *nc_env) {
     const uint64_t nc_number = nearcall_open_Ledger_rows(nc_client, table, log, nc_env);
     nearcall_feed_Ledger_rows *nc_feed = (nearcall_feed_Ledger_rows *)nearcall_feed_made(
@@ -486,30 +482,41 @@ void nearcall_release_Ledger_rows(nearcall_feed_Ledger_rows *nc_feed) {
 static bool nearcall_next_of_Ledger_rows(const void *nc_made, void *nc_item,
     nearcall_environment *nc_env) {
     const nearcall_items_Ledger_rows *nc_items = (const nearcall_items_Ledger_rows *)nc_made;
-    return nc_items->next(nc_items->self, (Row *)nc_item, nc_env);
-}
-
-static void nearcall_free_of_Ledger_rows(void *nc_value) {
-    nearcall_free_Row(&(*(Row *)nc_value));
+    nearcall_writer nc_writer = {0};
+    bool nc_is_item;
+    Row nc_new;
+    memset(&nc_new, 0, sizeof nc_new);
+    nc_is_item = nc_items->next(nc_items->self, &nc_new, nc_env);
+    if (!nc_is_item || nc_env->outcome != NEARCALL_RETURNED) {
+        nearcall_free_Row(&nc_new);
+        return false;
+    }
+    nearcall_write_given_Ledger_rows(&nc_writer, &nc_new);
+    nearcall_free_Row(&nc_new);
+    return nearcall_made_written(nc_item, &nc_writer, "the feed of Ledger::rows", nc_env);
 }
 
 static const nearcall_source nearcall_source_Ledger_rows = {
-    nearcall_next_of_Ledger_rows, nearcall_free_of_Ledger_rows, sizeof(Row), 31,
+    nearcall_next_of_Ledger_rows, nearcall_free_written, sizeof(nearcall_written), 31,
 };
 
 struct nearcall_feed_Ledger_load {
     nearcall_feed own;
-    nearcall_sequence_Row batch;
-    Row items[31];
+    nearcall_batch_put batch;
 };
+
+/* Judges an item, and writes it as its batch has it. */
+static void nearcall_write_put_Ledger_load(nearcall_writer *writer, const Row *value) {
+    if (nearcall_write_deeper(writer, 1)) {
+        nearcall_encode_Row(writer, &(*value));
+        writer->depth -= 1;
+    }
+}
 
 nearcall_feed_Ledger_load *Ledger_load(const Ledger *nc_client, nearcall_environment *nc_env) {
     const uint64_t nc_number = nearcall_open_Ledger_load(nc_client, nc_env);
     nearcall_feed_Ledger_load *nc_feed = (nearcall_feed_Ledger_load *)nearcall_feed_made(
         (const nearcall_client *)nc_client, nc_number, sizeof *nc_feed, nc_env);
-    if (nc_feed != NULL) {
-        nc_feed->batch._buffer = nc_feed->items;
-    }
     return nc_feed;
 }
 
@@ -519,8 +526,12 @@ bool nearcall_put_Ledger_load(nearcall_feed_Ledger_load *nc_feed, Row nc_item, n
         nearcall_free_Row(&nc_item);
         return nearcall_feed_over(nc_feed->own.client, 3, nc_env);
     }
-    nc_feed->batch._buffer[nc_feed->batch._length++] = nc_item;
-    return nc_feed->batch._length < 31u || nearcall_flush_Ledger_load(nc_feed, nc_env);
+    nearcall_write_put_Ledger_load(nearcall_batch_item(&nc_feed->batch), &nc_item);
+    nearcall_free_Row(&nc_item);
+    if (!nearcall_batch_took(&nc_feed->batch, nc_env)) {
+        return false;
+    }
+    return nc_feed->batch.count < 31u || nearcall_flush_Ledger_load(nc_feed, nc_env);
 }
 
 /* What became of the batch that the server is at. */
@@ -541,16 +552,13 @@ bool nearcall_flush_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_env
     if (!nearcall_settle_Ledger_load(nc_feed, nc_env)) {
         return false;
     }
-    if (nc_feed->batch._length == 0) {
+    if (nc_feed->batch.count == 0) {
         return true;
     }
     nc_is_posted = nearcall_post_Ledger_put_load((const Ledger *)nc_feed->own.client,
-        nc_feed->own.feed, nc_feed->own.number, &nc_feed->batch,
+        nc_feed->own.feed, nc_feed->own.number, nearcall_batch_whole(&nc_feed->batch),
         NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
-    for (uint32_t nc_i = 0; nc_i < nc_feed->batch._length; nc_i++) {
-        nearcall_free_Row(&nc_feed->batch._buffer[nc_i]);
-    }
-    nc_feed->batch._length = 0;
+    nearcall_batch_gone(&nc_feed->batch);
     if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
         !nc_feed->own.ahead.is_ahead) {
         nearcall_collect_Ledger_put_load(&nc_feed->own.ahead, nc_env);
@@ -572,9 +580,7 @@ void nearcall_release_Ledger_load(nearcall_feed_Ledger_load *nc_feed) {
     if (nc_feed == NULL) {
         return;
     }
-    for (uint32_t nc_i = 0; nc_i < nc_feed->batch._length; nc_i++) {
-        nearcall_free_Row(&nc_feed->batch._buffer[nc_i]);
-    }
+    nearcall_free(nc_feed->batch.items.bytes);
     nearcall_feed_end(&nc_feed->own);
 }
 
@@ -656,7 +662,6 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     uint64_t feed = 0;
     uint32_t number = 0;
     bool is_last = 0;
-    nearcall_sequence_Row nc_returned = {0};
     nearcall_put nc_puts[1];
     nearcall_writer nc_writers[1] = {{.lender = nc_call}};
     (void)nc_server;
@@ -667,8 +672,6 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     if (!nearcall_feed_next(nc_call, &nearcall_source_Ledger_rows, feed, number, &nc_batch, &is_last, &nc_env)) {
         goto nc_done;
     }
-    nc_returned._buffer = (Row *)nc_batch.items;
-    nc_returned._length = nc_batch.count;
     if (nc_env.outcome != NEARCALL_RETURNED) {
         const Refused *nc_raised1 = nearcall_raised_Refused(&nc_env);
         if (nc_raised1 != NULL) {
@@ -680,11 +683,7 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
         nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
-    if (nc_returned._length > 31u) {
-        nearcall_refuse_result(nc_call, nearcall_over("returned", NEARCALL_BREACH_BOUND, (uint64_t)nc_returned._length, 31u));
-        goto nc_done;
-    }
-    nearcall_encode_sequence_Row(&nc_writers[0], &nc_returned);
+    nearcall_write_batch(&nc_writers[0], &nc_batch);
     if (nearcall_is_unwritten(&nc_writers[0])) {
         nearcall_result_unwritten(nc_call, &nc_writers[0]);
         goto nc_done;
@@ -695,7 +694,6 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free_sequence_Row(&nc_returned);
     nearcall_environment_release(&nc_env);
 }
 

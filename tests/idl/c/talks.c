@@ -285,30 +285,18 @@ nc_done:
     return nc_returned;
 }
 
-static bool nearcall_post_talks_Talks_put_talk(const talks_Talks *nc_client, uint64_t feed, uint32_t number, const nearcall_sequence_text *items, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
+static bool nearcall_post_talks_Talks_put_talk(const talks_Talks *nc_client, uint64_t feed, uint32_t number, const nearcall_writer *items, uint32_t nc_when, nearcall_posted *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[16] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_put nc_puts[1];
-    nearcall_writer nc_writers[1] = {{0}};
-    if ((*items)._length > 31u) {
-        nearcall_refuse_argument(nc_env, nearcall_over("items", NEARCALL_BREACH_BOUND, (uint64_t)(*items)._length, 31u));
-        goto nc_done;
-    }
-    nearcall_encode_sequence_text(&nc_writers[0], &(*items));
-    if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
-        goto nc_done;
-    }
     nearcall_put_u64(nc_fixed, 0, (uint64_t)feed);
     nearcall_put_u32(nc_fixed, 8, (uint32_t)number);
-    nearcall_put_u32(nc_fixed, 12, (uint32_t)nc_writers[0].count);
-    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "items", false, false, 0};
+    nearcall_put_u32(nc_fixed, 12, (uint32_t)(*items).count);
+    nc_puts[0] = (nearcall_put){(*items).bytes, (uint64_t)(*items).count, "items", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 16, 16, 1, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         2, &nc_request, nc_when, false, nc_posted, nc_env);
-nc_done:
-    nearcall_free_writers(nc_writers, 1);
     return nc_is_posted;
 }
 
@@ -499,9 +487,24 @@ struct nearcall_feed_talks_Talks_talk {
 
 struct nearcall_sink_talks_Talks_talk {
     nearcall_feed own;
-    nearcall_sequence_text batch;
-    char *items[31];
+    nearcall_batch_put batch;
 };
+
+/* Judges an item, and writes it as its batch has it. */
+static void nearcall_write_put_talks_Talks_talk(nearcall_writer *writer, const char *value) {
+    if (nearcall_write_deeper(writer, 1)) {
+        nearcall_write_text(writer, "item", value);
+        writer->depth -= 1;
+    }
+}
+
+/* Judges an item, and writes it as its batch has it. */
+static void nearcall_write_given_talks_Talks_talk(nearcall_writer *writer, const talks_Line *value) {
+    if (nearcall_write_deeper(writer, 1)) {
+        nearcall_encode_talks_Line(writer, &(*value));
+        writer->depth -= 1;
+    }
+}
 
 nearcall_sides_talks_Talks_talk talks_Talks_talk(const talks_Talks *nc_client, const char *room, nearcall_environment *nc_env) {
     const size_t nc_bytes[2] = {sizeof(nearcall_feed_talks_Talks_talk), sizeof(nearcall_sink_talks_Talks_talk)};
@@ -513,9 +516,6 @@ nearcall_sides_talks_Talks_talk talks_Talks_talk(const talks_Talks *nc_client, c
         nc_made, nc_env);
     nc_sides.feed = (nearcall_feed_talks_Talks_talk *)nc_made[0];
     nc_sides.sink = (nearcall_sink_talks_Talks_talk *)nc_made[1];
-    if (nc_sides.sink != NULL) {
-        nc_sides.sink->batch._buffer = nc_sides.sink->items;
-    }
     return nc_sides;
 }
 
@@ -525,8 +525,12 @@ bool nearcall_put_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, char
         nearcall_free(nc_item);
         return nearcall_feed_over(nc_feed->own.client, 2, nc_env);
     }
-    nc_feed->batch._buffer[nc_feed->batch._length++] = nc_item;
-    return nc_feed->batch._length < 31u || nearcall_flush_talks_Talks_talk(nc_feed, nc_env);
+    nearcall_write_put_talks_Talks_talk(nearcall_batch_item(&nc_feed->batch), nc_item);
+    nearcall_free(nc_item);
+    if (!nearcall_batch_took(&nc_feed->batch, nc_env)) {
+        return false;
+    }
+    return nc_feed->batch.count < 31u || nearcall_flush_talks_Talks_talk(nc_feed, nc_env);
 }
 
 /* What became of the batch that the server is at. */
@@ -547,16 +551,13 @@ bool nearcall_flush_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, ne
     if (!nearcall_settle_talks_Talks_talk(nc_feed, nc_env)) {
         return false;
     }
-    if (nc_feed->batch._length == 0) {
+    if (nc_feed->batch.count == 0) {
         return true;
     }
     nc_is_posted = nearcall_post_talks_Talks_put_talk((const talks_Talks *)nc_feed->own.client,
-        nc_feed->own.feed, nc_feed->own.number, &nc_feed->batch,
+        nc_feed->own.feed, nc_feed->own.number, nearcall_batch_whole(&nc_feed->batch),
         NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
-    for (uint32_t nc_i = 0; nc_i < nc_feed->batch._length; nc_i++) {
-        nearcall_free(nc_feed->batch._buffer[nc_i]);
-    }
-    nc_feed->batch._length = 0;
+    nearcall_batch_gone(&nc_feed->batch);
     if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
         !nc_feed->own.ahead.is_ahead) {
         nearcall_collect_talks_Talks_put_talk(&nc_feed->own.ahead, nc_env);
@@ -575,9 +576,7 @@ void nearcall_release_sink_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_f
     if (nc_feed == NULL) {
         return;
     }
-    for (uint32_t nc_i = 0; nc_i < nc_feed->batch._length; nc_i++) {
-        nearcall_free(nc_feed->batch._buffer[nc_i]);
-    }
+    nearcall_free(nc_feed->batch.items.bytes);
     nearcall_feed_end(&nc_feed->own);
 }
 
@@ -627,15 +626,18 @@ void nearcall_release_feed_talks_Talks_talk(nearcall_feed_talks_Talks_talk *nc_f
     nearcall_feed_end(&nc_feed->own);
 }
 
+bool nearcall_give_talks_Talks_talk(nearcall_outlet_talks_Talks_talk *nc_outlet, talks_Line nc_item, nearcall_environment *nc_env) {
+    nearcall_writer nc_writer = {0};
+    nearcall_begin(nc_env);
+    nearcall_write_given_talks_Talks_talk(&nc_writer, &nc_item);
+    nearcall_free_talks_Line(&nc_item);
+    return nearcall_give_written((nearcall_outlet *)nc_outlet, &nc_writer, nc_env);
+}
+
 bool nearcall_take_talks_Talks_talk(nearcall_inlet_talks_Talks_talk *nc_inlet, char **nc_item, nearcall_environment *nc_env) {
     nearcall_begin(nc_env);
     memset(nc_item, 0, sizeof *nc_item);
     return nearcall_inlet_take((nearcall_inlet *)nc_inlet, nc_item, nc_env);
-}
-
-bool nearcall_give_talks_Talks_talk(nearcall_outlet_talks_Talks_talk *nc_outlet, talks_Line nc_item, nearcall_environment *nc_env) {
-    nearcall_begin(nc_env);
-    return nearcall_outlet_give((nearcall_outlet *)nc_outlet, &nc_item, nc_env);
 }
 
 void nearcall_release_inlet_talks_Talks_talk(nearcall_inlet_talks_Talks_talk *nc_inlet) {
@@ -650,12 +652,8 @@ static void nearcall_free_taken_of_talks_Talks_talk(void *nc_value) {
     nearcall_free((*(char **)nc_value));
 }
 
-static void nearcall_free_given_of_talks_Talks_talk(void *nc_value) {
-    nearcall_free_talks_Line(&(*(talks_Line *)nc_value));
-}
-
 static const nearcall_exchange nearcall_exchange_talks_Talks_talk = {
-    nearcall_free_taken_of_talks_Talks_talk, nearcall_free_given_of_talks_Talks_talk, sizeof(char *), sizeof(talks_Line),
+    nearcall_free_taken_of_talks_Talks_talk, nearcall_free_written, sizeof(char *), sizeof(nearcall_written),
     31, 0,
 };
 
@@ -785,15 +783,15 @@ void nearcall_release_feed_talks_Talks_pass(nearcall_feed_talks_Talks_pass *nc_f
     nearcall_feed_end(&nc_feed->own);
 }
 
+bool nearcall_give_talks_Talks_pass(nearcall_outlet_talks_Talks_pass *nc_outlet, double nc_item, nearcall_environment *nc_env) {
+    nearcall_begin(nc_env);
+    return nearcall_outlet_give((nearcall_outlet *)nc_outlet, &nc_item, nc_env);
+}
+
 bool nearcall_take_talks_Talks_pass(nearcall_inlet_talks_Talks_pass *nc_inlet, uint8_t *nc_item, nearcall_environment *nc_env) {
     nearcall_begin(nc_env);
     memset(nc_item, 0, sizeof *nc_item);
     return nearcall_inlet_take((nearcall_inlet *)nc_inlet, nc_item, nc_env);
-}
-
-bool nearcall_give_talks_Talks_pass(nearcall_outlet_talks_Talks_pass *nc_outlet, double nc_item, nearcall_environment *nc_env) {
-    nearcall_begin(nc_env);
-    return nearcall_outlet_give((nearcall_outlet *)nc_outlet, &nc_item, nc_env);
 }
 
 void nearcall_release_inlet_talks_Talks_pass(nearcall_inlet_talks_Talks_pass *nc_inlet) {
@@ -857,7 +855,6 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
     uint8_t nc_results[5] = {0};
     nearcall_message nc_message;
     nearcall_environment nc_env = *nc_came;
-    nearcall_sequence_talks_Line nc_returned = {0};
     const bool is_last = nc_is_last;
     nearcall_put nc_puts[1];
     nearcall_writer nc_writers[1] = {{.lender = nc_call}};
@@ -872,13 +869,7 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
         nearcall_refuse_raised(nc_call, nc_env.outcome);
         goto nc_done;
     }
-    nc_returned._buffer = (talks_Line *)nc_batch->items;
-    nc_returned._length = nc_batch->count;
-    if (nc_returned._length > 31u) {
-        nearcall_refuse_result(nc_call, nearcall_over("returned", NEARCALL_BREACH_BOUND, (uint64_t)nc_returned._length, 31u));
-        goto nc_done;
-    }
-    nearcall_encode_sequence_talks_Line(&nc_writers[0], &nc_returned);
+    nearcall_write_batch(&nc_writers[0], nc_batch);
     if (nearcall_is_unwritten(&nc_writers[0])) {
         nearcall_result_unwritten(nc_call, &nc_writers[0]);
         goto nc_done;
@@ -889,7 +880,6 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
     nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
     nearcall_reply_with(nc_call, &nc_message, 0);
 nc_done:
-    nearcall_free_sequence_talks_Line(&nc_returned);
     nearcall_environment_release(&nc_env);
 }
 

@@ -136,13 +136,14 @@ static void rows_go(const feeding_Feeding *feeding) {
     CHECK(nearcall_end_feeding_Feeding_load(feed, &env) == 0);
     expect(NEARCALL_NOT_EXECUTED);
     nearcall_release_feeding_Feeding_load(feed);
-    /* An item that the interface forbids is refused here, and its feed is over. */
+    /* An item that the interface forbids is refused here, and its feed goes on. */
     feed = feeding_Feeding_load(feeding, "x", NEVER, &env);
-    CHECK(nearcall_put_feeding_Feeding_load(
+    CHECK(!nearcall_put_feeding_Feeding_load(
         feed, (feeding_Row){1, nearcall_copy_text("a name that is longer than the bound is")},
         &env));
-    CHECK(!nearcall_flush_feeding_Feeding_load(feed, &env));
     expect(NEARCALL_USAGE);
+    CHECK(nearcall_end_feeding_Feeding_load(feed, &env) == 0);
+    expect(NEARCALL_RETURNED);
     nearcall_release_feeding_Feeding_load(feed);
     /* Given up with items that were not sent. */
     feed = feeding_Feeding_load(feeding, "x", NEVER, &env);

@@ -4,13 +4,15 @@
 //! All feeds in C are of the same types here. So every item says which description its feed was
 //! opened with, and a batch that is asked for as another one's is refused.
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
 
-use nearcall::Intake;
 use nearcall::raw::{Malformed, Refusal};
+use nearcall::{Intake, Ran};
 
-use super::records::{BatchRecord, Environment, IntakeRecord, SourceRecord};
-use super::server::Served;
+use super::breach::{BreachRecord, breach};
+use super::records::{BatchRecord, Environment, IntakeRecord, Outcome, SourceRecord};
+use super::server::{Served, say};
+use super::text;
 use super::values::{Free, Raised, Value, said, words};
 
 /// What a procedure has returned: a copy of its record, which is released at last.
@@ -255,6 +257,29 @@ pub unsafe extern "C" fn nearcall_feed_next(
         Err(refusal) => return served.refuse(refusal),
     }
     true
+}
+
+/// An item that a procedure has made is beyond a limit of the interface: its feed is over, behind
+/// the items before it. Says why on standard error, as of other results. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `environment`. H3 text: `procedure`. H4 static: what is refused, and what it may be.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_item(
+    environment: *mut Environment,
+    procedure: *const c_char,
+    refused: BreachRecord,
+) -> bool {
+    // SAFETY: H4.
+    let refusal = Refusal::Results(unsafe { breach(refused) });
+    // SAFETY: H3.
+    say(&format_args!("{}: {refusal}", unsafe { text(procedure) }));
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    environment.fail(Outcome::ResultsRefused, Ran::Yes, &refusal);
+    false
 }
 
 /// Gives batch `number` of a feed to its taker; the items stay the stub's. False if it is not due.

@@ -262,7 +262,7 @@ pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *con
 
 /// Tells a server's author: whoever listens, else on standard error. That nobody may read that any
 /// more is no reason to end the server.
-fn say(why: &dyn Display) {
+pub(super) fn say(why: &dyn Display) {
     if tracing::enabled!(Level::ERROR) {
         tracing::error!("{why}");
     } else {

@@ -20,6 +20,7 @@ mod free;
 pub(super) mod guards;
 pub(super) mod halves;
 pub(super) mod interface;
+mod items;
 mod made;
 pub(super) mod names;
 mod optional;

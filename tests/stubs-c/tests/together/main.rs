@@ -18,6 +18,7 @@ mod forking;
 mod growing;
 mod hostile;
 mod install;
+mod judging;
 mod lacking;
 mod lending;
 mod policies;

@@ -20,7 +20,7 @@ const SAID: [&str; 6] = [
      and it holds alternative 2",
     "throwing::Thrower::numbers threw: no more numbers",
     "the feed of throwing::Thrower::names: results refused: \
-     returned has 8 bytes or elements, its limit is 4",
+     item has 8 bytes or elements, its limit is 4",
 ];
 
 fn has_panicked(error: &CallError) -> bool {

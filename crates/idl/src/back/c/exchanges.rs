@@ -6,6 +6,7 @@ use crate::back::c::C;
 use crate::back::c::client::{fixed_bytes, reply_bytes};
 use crate::back::c::feeds::FeedOf;
 use crate::back::c::interface::Procedure;
+use crate::back::c::items::Keeping;
 use crate::back::c::server::{print_reply, puts};
 use crate::back::c::stub::{Printer, Side, payload_counts};
 use crate::back::c::text::Text;
@@ -66,7 +67,13 @@ impl C<'_> {
         text.line(
             "/* Gives its client an item, which is the outlet's, whatever happens; waits while a",
         );
-        text.line(" * batch is there that nobody has asked for. False if nobody wants it. */");
+        text.line(
+            " * batch is there that nobody has asked for. False if the interface forbids it,",
+        );
+        text.line(
+            " * which is NEARCALL_USAGE: it is not sent, the others are, and the outlet goes on.",
+        );
+        text.line(" * False if nobody wants it: NEARCALL_GIVEN_UP. */");
         text.line(format!("{};", self.give_signature(came)));
         text.line("/* Always at last: no more are taken. */");
         text.line(format!("{};", release_inlet_signature(name)));
@@ -112,15 +119,20 @@ impl C<'_> {
         let ExchangeOf { came, sent } = exchange;
         self.print_record(came, text);
         self.print_record(sent, text);
+        for side in [sent, came] {
+            if self.keeping(side) == Keeping::Written {
+                self.print_item_writer(side, text);
+            }
+        }
         self.print_sides(exchange, text);
         self.print_side(sent, text);
         self.print_side(came, text);
         self.print_ends(exchange, text);
         let name = self.feed_name(came);
-        let [taken, given] = [("taken", sent), ("given", came)].map(|(what, side)| {
-            self.print_free_of(side.item, &format!("nearcall_free_{what}_of_{name}"), text)
-        });
-        let [taken_type, given_type] = [sent, came].map(|side| self.type_name(side.item));
+        let taken = self.print_free_of(sent.item, &format!("nearcall_free_taken_of_{name}"), text);
+        let taken_type = self.type_name(sent.item);
+        let (given_type, given) =
+            self.given_part(came, &format!("nearcall_free_given_of_{name}"), text);
         text.line(format!("static const nearcall_exchange nearcall_exchange_{name} = {{"));
         text.line(format!("    {taken}, {given}, sizeof({taken_type}), sizeof({given_type}),"));
         text.line(format!("    {}, {},", came.batch_count, came.plan.open));
@@ -145,9 +157,11 @@ impl C<'_> {
         text.line("    nc_made, nc_env);");
         text.line(format!("nc_sides.feed = ({feed} *)nc_made[0];"));
         text.line(format!("nc_sides.sink = ({sink} *)nc_made[1];"));
-        text.open("if (nc_sides.sink != NULL) {");
-        text.line("nc_sides.sink->batch._buffer = nc_sides.sink->items;");
-        text.close("}");
+        if self.keeping(sent) != Keeping::Written {
+            text.open("if (nc_sides.sink != NULL) {");
+            text.line("nc_sides.sink->batch._buffer = nc_sides.sink->items;");
+            text.close("}");
+        }
         text.line("return nc_sides;");
         text.close("}");
         text.line("");
@@ -156,6 +170,7 @@ impl C<'_> {
     /// The functions of the two ends that a procedure is given.
     fn print_ends(&self, exchange: &ExchangeOf<'_>, text: &mut Text) {
         let name = self.feed_name(&exchange.came);
+        self.print_give(&exchange.came, text);
         let mut function = |signature: String, lines: &[&str]| {
             text.open(format!("{signature} {{"));
             text.lines(lines.iter().copied().map(String::from));
@@ -171,13 +186,6 @@ impl C<'_> {
             ],
         );
         function(
-            self.give_signature(&exchange.came),
-            &[
-                "nearcall_begin(nc_env);",
-                "return nearcall_outlet_give((nearcall_outlet *)nc_outlet, &nc_item, nc_env);",
-            ],
-        );
-        function(
             release_inlet_signature(name),
             &["nearcall_inlet_release((nearcall_inlet *)nc_inlet);"],
         );
@@ -185,6 +193,24 @@ impl C<'_> {
             release_outlet_signature(name),
             &["nearcall_outlet_release((nearcall_outlet *)nc_outlet, nc_env);"],
         );
+    }
+
+    fn print_give(&self, came: &FeedOf<'_>, text: &mut Text) {
+        text.open(format!("{} {{", self.give_signature(came)));
+        let outlet = "(nearcall_outlet *)nc_outlet";
+        if self.keeping(came) == Keeping::Written {
+            text.line("nearcall_writer nc_writer = {0};");
+            text.line("nearcall_begin(nc_env);");
+            self.print_written(came, "&nc_writer", "nc_item", text);
+            text.line(format!("return nearcall_give_written({outlet}, &nc_writer, nc_env);"));
+        } else {
+            text.line("nearcall_begin(nc_env);");
+            let refuse = |breach: &str| format!("nearcall_refuse_argument(nc_env, {breach})");
+            self.print_judged(came, "nc_item", &refuse, text);
+            text.line(format!("return nearcall_outlet_give({outlet}, &nc_item, nc_env);"));
+        }
+        text.close("}");
+        text.line("");
     }
 
     /// Makes the ends of one, in its entry stub.
@@ -272,9 +298,7 @@ impl C<'_> {
         let mut printer = Printer::new(self, procedure, Side::Server);
         if is_next {
             self.print_raised(&mut printer, procedure);
-            let item = self.declarator(feed.item, "*");
-            printer.text.line(format!("nc_returned._buffer = ({item})nc_batch->items;"));
-            printer.text.line("nc_returned._length = nc_batch->count;");
+            printer.text.lines(self.batch_returned(feed, "nc_batch->"));
         }
         printer.enter(None);
         print_reply(&mut printer, &plan.server.reply, 0);

@@ -3,6 +3,7 @@
 
 use crate::back::c::C;
 use crate::back::c::interface::Procedure;
+use crate::back::c::items::Keeping;
 use crate::back::c::stub::Printer;
 use crate::back::c::text::Text;
 use crate::layout::{Shape, shape};
@@ -97,9 +98,15 @@ impl C<'_> {
                 text.line(format!("{};", self.next_signature(feed)));
             }
             Some(end) => {
-                text.line(format!(
-                    "/* Sends an item, with others; it is the {kind}'s, whatever happens. */"
-                ));
+                text.lines([
+                    format!("/* Sends an item, with others; it is the {kind}'s, whatever happens."),
+                    String::from(" * False if the interface forbids it: NEARCALL_USAGE, as of an"),
+                    format!(" * argument. It is not sent, the others are, and the {kind} goes on."),
+                    String::from(
+                        " * False after any other error, also of what was put before: it is",
+                    ),
+                    String::from(" * over. */"),
+                ]);
                 text.line(format!("{};", self.put_signature(feed)));
                 text.line("/* Sends what there is. What becomes of it is told after it. */");
                 text.line(format!("{};", self.flush_signature(feed)));
@@ -166,6 +173,9 @@ impl C<'_> {
     /// Both ends of a feed, for the source.
     pub fn print_feed(&self, feed: &FeedOf<'_>, text: &mut Text) {
         self.print_record(feed, text);
+        if self.keeping(feed) == Keeping::Written {
+            self.print_item_writer(feed, text);
+        }
         self.print_open(feed, text);
         self.print_side(feed, text);
         match feed.end {
@@ -178,6 +188,11 @@ impl C<'_> {
     pub fn print_record(&self, feed: &FeedOf<'_>, text: &mut Text) {
         text.open(format!("struct {} {{", self.feed_record(feed)));
         text.line("nearcall_feed own;");
+        if feed.end.is_some() && self.keeping(feed) == Keeping::Written {
+            text.line("nearcall_batch_put batch;");
+            text.close("};");
+            return text.line("");
+        }
         text.line(format!("{};", self.declarator(self.batch_type(feed), "batch")));
         match feed.end {
             None => text.line("uint32_t at;"),
@@ -199,7 +214,7 @@ impl C<'_> {
     }
 
     /// A batch, in the signature of what carries it.
-    fn batch_type<'f>(&self, feed: &'f FeedOf<'_>) -> &'f Type {
+    pub fn batch_type<'f>(&self, feed: &'f FeedOf<'_>) -> &'f Type {
         let operation = feed.carrier.operation;
         let items = operation.parameters.last().map(|items| &items.declared);
         operation.returns.as_ref().or(items).unwrap_or(feed.item)
@@ -214,7 +229,7 @@ impl C<'_> {
         let feed_type = self.feed_record(feed);
         text.line(format!("{feed_type} *nc_feed = ({feed_type} *)nearcall_feed_made("));
         text.line("    (const nearcall_client *)nc_client, nc_number, sizeof *nc_feed, nc_env);");
-        if feed.end.is_some() {
+        if feed.end.is_some() && self.keeping(feed) != Keeping::Written {
             text.open("if (nc_feed != NULL) {");
             text.line("nc_feed->batch._buffer = nc_feed->items;");
             text.close("}");
@@ -262,7 +277,11 @@ impl C<'_> {
     fn print_release(&self, feed: &FeedOf<'_>, first: &str, text: &mut Text) {
         text.open(format!("{} {{", self.release_signature(feed)));
         text.lines(["if (nc_feed == NULL) {", "    return;", "}"].map(String::from));
-        self.print_item_frees(feed, first, text);
+        if feed.end.is_some() && self.keeping(feed) == Keeping::Written {
+            text.line("nearcall_free(nc_feed->batch.items.bytes);");
+        } else {
+            self.print_item_frees(feed, first, text);
+        }
         if feed.end.is_none() {
             text.line("nearcall_free(nc_feed->batch._buffer);");
         }
@@ -292,10 +311,10 @@ impl C<'_> {
         text.lines(self.free(feed.item, "nc_item"));
         text.line(&over);
         text.close("}");
-        text.line("nc_feed->batch._buffer[nc_feed->batch._length++] = nc_item;");
+        let length = self.print_kept(feed, text);
         let count = feed.batch_count;
         text.line(format!(
-            "return nc_feed->batch._length < {count}u || nearcall_flush_{name}(nc_feed, nc_env);"
+            "return nc_feed->batch.{length} < {count}u || nearcall_flush_{name}(nc_feed, nc_env);"
         ));
         text.close("}");
         text.line("");
@@ -333,6 +352,22 @@ impl C<'_> {
         self.print_release(feed, "0", text);
     }
 
+    /// Keeps an item for its batch, or leaves if it is refused; how many there are.
+    fn print_kept(&self, feed: &FeedOf<'_>, text: &mut Text) -> &'static str {
+        if self.keeping(feed) == Keeping::Written {
+            let writer = "nearcall_batch_item(&nc_feed->batch)";
+            self.print_written(feed, writer, "nc_item", text);
+            text.open("if (!nearcall_batch_took(&nc_feed->batch, nc_env)) {");
+            text.line("return false;");
+            text.close("}");
+            return "count";
+        }
+        let refuse = |breach: &str| format!("nearcall_refuse_argument(nc_env, {breach})");
+        self.print_judged(feed, "nc_item", &refuse, text);
+        text.line("nc_feed->batch._buffer[nc_feed->batch._length++] = nc_item;");
+        "_length"
+    }
+
     fn print_flush(&self, feed: &FeedOf<'_>, over: &str, text: &mut Text) {
         let own = self.names.declaration(feed.open.interface);
         let (record, name) = (self.feed_record(feed), self.feed_name(feed));
@@ -356,14 +391,23 @@ impl C<'_> {
         text.open(format!("if (!nearcall_settle_{name}(nc_feed, nc_env)) {{"));
         text.line("return false;");
         text.close("}");
-        text.lines(
-            ["if (nc_feed->batch._length == 0) {", "    return true;", "}"].map(String::from),
-        );
+        let is_written = self.keeping(feed) == Keeping::Written;
+        let (length, batch) = match is_written {
+            true => ("count", "nearcall_batch_whole(&nc_feed->batch)"),
+            false => ("_length", "&nc_feed->batch"),
+        };
+        text.open(format!("if (nc_feed->batch.{length} == 0) {{"));
+        text.line("return true;");
+        text.close("}");
         text.line(format!("nc_is_posted = {post}((const {own} *)nc_feed->own.client,"));
-        text.line("    nc_feed->own.feed, nc_feed->own.number, &nc_feed->batch,");
+        text.line(format!("    nc_feed->own.feed, nc_feed->own.number, {batch},"));
         text.line("    NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);");
-        self.print_item_frees(feed, "0", text);
-        text.line("nc_feed->batch._length = 0;");
+        if is_written {
+            text.line("nearcall_batch_gone(&nc_feed->batch);");
+        } else {
+            self.print_item_frees(feed, "0", text);
+            text.line("nc_feed->batch._length = 0;");
+        }
         text.line("if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&");
         text.open("    !nc_feed->own.ahead.is_ahead) {");
         text.line(collected);
@@ -375,7 +419,7 @@ impl C<'_> {
 
     /// What libnearcall calls for the items of a feed that comes.
     fn print_source(&self, feed: &FeedOf<'_>, text: &mut Text) {
-        let (name, item) = (self.feed_name(feed), self.type_name(feed.item));
+        let name = self.feed_name(feed);
         text.line(format!(
             "static bool nearcall_next_of_{name}(const void *nc_made, void *nc_item,"
         ));
@@ -383,13 +427,10 @@ impl C<'_> {
         text.line(format!(
             "const nearcall_items_{name} *nc_items = (const nearcall_items_{name} *)nc_made;"
         ));
-        let item_pointer = self.declarator(feed.item, "*");
-        text.line(format!(
-            "return nc_items->next(nc_items->self, ({item_pointer})nc_item, nc_env);"
-        ));
+        self.print_made_item(feed, text);
         text.close("}");
         text.line("");
-        let free = self.print_free_of(feed.item, &format!("nearcall_free_of_{name}"), text);
+        let (item, free) = self.given_part(feed, &format!("nearcall_free_of_{name}"), text);
         let count = feed.batch_count;
         text.line(format!("static const nearcall_source nearcall_source_{name} = {{"));
         text.line(format!("    nearcall_next_of_{name}, {free}, sizeof({item}), {count},"));
@@ -484,9 +525,7 @@ impl C<'_> {
                      &nc_batch, &{}, &nc_env)",
                     names[0], names[1], names[2]
                 ));
-                let item = self.declarator(feed.item, "*");
-                printer.text.line(format!("nc_returned._buffer = ({item})nc_batch.items;"));
-                printer.text.line("nc_returned._length = nc_batch.count;");
+                printer.text.lines(self.batch_returned(&feed, "nc_batch."));
             }
             Some(FeedPart::Put) => open(format!(
                 "nearcall_feed_put(nc_call, &nearcall_intake_{name}, {}, {}, {}._buffer, \

@@ -8,6 +8,7 @@ use crate::back::c::feeds::FeedOf;
 use crate::back::c::interface::Procedure;
 use crate::back::c::stub::{Printer, Side, message, payload_counts};
 use crate::back::c::text::Text;
+use crate::layout::Root;
 use crate::model::{Direction, FeedPart, Operation, Parameter};
 use crate::plan::Step;
 
@@ -114,9 +115,15 @@ impl C<'_> {
     /// The parameters of one half, which are those that go, or those that come.
     fn half_parameters(&self, procedure: Procedure<'_>, direction: Direction) -> String {
         let operation = procedure.operation;
-        let all = operation.parameters.iter().zip(self.parameter_names(operation));
-        let own = all.filter(|(parameter, _)| parameter.direction == direction);
-        own.map(|(parameter, name)| self.call_parameter(parameter, &name) + ", ").collect()
+        let written = self.written_batch(procedure, Side::Client);
+        let all = operation.parameters.iter().zip(self.parameter_names(operation)).zip(0..);
+        let own = all.filter(|((parameter, _), _)| parameter.direction == direction);
+        let declared =
+            own.map(|((parameter, name), index)| match written == Some(Root::Parameter(index)) {
+                true => format!("const nearcall_writer *{name}, "),
+                false => self.call_parameter(parameter, &name) + ", ",
+            });
+        declared.collect()
     }
 
     fn print_post_half(&self, procedure: Procedure<'_>, text: &mut Text) {

@@ -25,8 +25,13 @@ impl C<'_> {
         text.line("void (*release)(void *self);");
         match feed.end {
             None => {
-                text.line(
-                    "/* The next item, of nearcall_allocate. False if there are none any more. */",
+                text.lines(
+                    [
+                        "/* The next item, of nearcall_allocate. False if there are none any more.",
+                        " * If the interface forbids it, the feed is over behind those before it:",
+                        " * its client is told NEARCALL_RESULTS_REFUSED. */",
+                    ]
+                    .map(String::from),
                 );
                 let item = self.declarator(item, "*item");
                 text.line(format!("bool (*next)(void *self, {item}, nearcall_environment *env);"));

@@ -9,7 +9,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
 use crate::model::{DeclarationId, DescriptorKind, Direction, Type};
-use crate::plan::Step;
+use crate::plan::{LimitCheck, Step};
 
 /// Whose stub it is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Printer<'c, 'm> {
     /// A reply is read, or written.
     pub is_reply: bool,
     /// Writers of values that are marshalled.
-    writers: BTreeMap<String, usize>,
+    writers: BTreeMap<String, String>,
     pub writer_count: usize,
     /// Where the lengths of payloads are.
     lengths: BTreeMap<Place, u32>,
@@ -38,6 +38,8 @@ pub struct Printer<'c, 'm> {
     /// How many descriptors the stub sends, and how many it takes.
     sent_count: usize,
     came_count: usize,
+    /// What was written before the stub is entered.
+    written_batch: Option<Root>,
     pub text: Text,
 }
 
@@ -57,6 +59,7 @@ impl<'c, 'm> Printer<'c, 'm> {
             takes: 0,
             sent_count: 0,
             came_count: 0,
+            written_batch: c.written_batch(procedure, side),
             text: Text::default(),
         }
     }
@@ -187,14 +190,14 @@ impl<'c, 'm> Printer<'c, 'm> {
                 let breach = beyond.breach(&self.spoken(place));
                 self.when(&format!("{counted} > {limit}u"), self.refuse_own(&breach));
             }
-            Step::CheckRange { place, checks } => {
-                let (value, declared) = (self.value(place), self.declared(place));
-                self.print_own_checks(place, &declared, &value, checks);
+            Step::CheckRange { place, checks } => self.print_own_checks(place, checks),
+            Step::Marshal { place, .. } if self.written_batch == Some(place.root) => {
+                let writer = self.batch_writer(place);
+                self.writers.insert(self.value(place), writer);
             }
             Step::Marshal { place, checks } => {
-                let (value, declared) = (self.value(place), self.declared(place));
-                self.print_own_checks(place, &declared, &value, checks);
-                self.marshal(place, &value);
+                self.print_own_checks(place, checks);
+                self.marshal(place, &self.value(place));
             }
             Step::PutScalar { place, at, scalar } => self.put_scalar(place, *at, *scalar),
             // It is copied from where it lies.
@@ -232,17 +235,12 @@ impl<'c, 'm> Printer<'c, 'm> {
         }
     }
 
-    fn print_own_checks(
-        &mut self,
-        place: &Place,
-        declared: &Type,
-        value: &str,
-        checks: &[crate::plan::LimitCheck],
-    ) {
-        let name = self.spoken(place);
+    fn print_own_checks(&mut self, place: &Place, checks: &[LimitCheck]) {
+        let (value, declared) = (self.value(place), self.declared(place));
+        let (name, checks) = (self.spoken(place), self.own_checks(place, checks));
         let mut text = std::mem::take(&mut self.text);
         let leave = |beyond: &Beyond| self.refuse_own(&beyond.breach(&name));
-        self.c.print_checks(checks, declared, value, &leave, &mut text);
+        self.c.print_checks(&checks, &declared, &value, &leave, &mut text);
         self.text = text;
     }
 
@@ -264,18 +262,27 @@ impl<'c, 'm> Printer<'c, 'm> {
 
     /// Marshals a value; the writer.
     fn marshal(&mut self, place: &Place, value: &str) -> String {
-        let writer = format!("nc_writers[{}]", self.writer_count);
-        self.writers.insert(self.value(place), self.writer_count);
-        self.writer_count += 1;
+        let writer = self.new_writer();
+        self.writers.insert(self.value(place), writer.clone());
         let encode = self.coder("encode", place);
         self.text.line(format!("{encode}(&{writer}, &{value});"));
-        let refuse = self.refuse_unwritten(&writer);
-        self.when(&format!("nearcall_is_unwritten(&{writer})"), refuse);
+        self.print_unwritten(&writer);
         writer
     }
 
+    pub fn new_writer(&mut self) -> String {
+        self.writer_count += 1;
+        format!("nc_writers[{}]", self.writer_count - 1)
+    }
+
+    /// Refuses what could not be written.
+    pub fn print_unwritten(&mut self, writer: &str) {
+        let refuse = self.refuse_unwritten(writer);
+        self.when(&format!("nearcall_is_unwritten(&{writer})"), refuse);
+    }
+
     fn writer(&self, place: &Place) -> String {
-        format!("nc_writers[{}]", self.writers.get(&self.value(place)).copied().unwrap_or_default())
+        self.writers.get(&self.value(place)).cloned().unwrap_or_default()
     }
 
     /// What the length word counts.
@@ -478,6 +485,9 @@ impl<'c, 'm> Printer<'c, 'm> {
 
     /// A local variable for what a root stands for, holding nothing.
     pub fn local_root(&self, root: Root, name: &str) -> Option<String> {
+        if self.written_batch == Some(root) {
+            return None;
+        }
         if self.procedure.operation.descriptor(root).is_some() {
             return Some(format!("int {name} = -1;"));
         }
@@ -489,7 +499,8 @@ impl<'c, 'm> Printer<'c, 'm> {
         if self.procedure.operation.descriptor(root).is_some() {
             return Some(format!("nearcall_close({value});"));
         }
-        let is_others = self.is_only_read(root) || self.is_prealloc(root);
+        let is_others =
+            self.is_only_read(root) || self.is_prealloc(root) || self.written_batch == Some(root);
         let declared = self.root_type(root).filter(|_| !is_others);
         declared.and_then(|declared| self.c.free(declared, value))
     }

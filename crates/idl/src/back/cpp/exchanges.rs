@@ -115,7 +115,10 @@ impl Cpp<'_, '_> {
         self.held(came.item, "nc_item", text);
         text.line("nc_give(nc_source, nc_item.value);");
         text.open(format!("if (!::nearcall_give_{c}({outlet}, nc_item.moved(), &nc_env)) {{"));
+        text.open("if (nc_env.outcome == NEARCALL_GIVEN_UP) {");
         text.line("throw ::nearcall::given_up(nc_env.message);");
+        text.close("}");
+        text.line("throw ::nearcall::call_error(nc_env);");
         text.close("}");
         text.close("}");
     }
