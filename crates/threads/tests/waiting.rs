@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    Awaited, ForkError, Idle, Local, Mutex, Outside, WaitEnd, Word, at_each_switch, block, fork,
-    run, sleep, sleep_until, wait_for, yield_now,
+    Awaited, ForkError, Idle, Local, Mutex, Outside, WaitEnd, Word, at_each_switch,
+    block, fork, run, sleep, sleep_until, wait_for, yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -228,4 +228,21 @@ fn a_queue_for_what_threads_have_themselves_costs_one_question_a_look() {
     // not; with a list of all, each look would have asked thousands.
     let asked = ASKED.load(Relaxed);
     assert!(asked < 4 * THREADS, "{asked} times");
+}
+
+#[test]
+fn values_that_use_each_other_as_they_are_dropped_are_dropped_once() {
+    struct Uses(&'static Local<Uses>);
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Relaxed);
+            self.0.with(|_| ());
+        }
+    }
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    static ONE: Local<Uses> = Local::new(|| Uses(&OTHER));
+    static OTHER: Local<Uses> = Local::new(|| Uses(&ONE));
+    // The one makes the other, which finds that the one is gone.
+    let joined = check(|| fork(|| ONE.with(|_| 5)).unwrap().join());
+    assert_eq!((joined.unwrap(), DROPPED.load(Relaxed)), (5, 2));
 }
