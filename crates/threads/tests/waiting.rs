@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    Awaited, ForkError, Idle, Local, Mutex, Outside, WaitEnd, Word, at_each_switch,
+    Awaited, ForkError, Idle, JoinError, Local, Mutex, Outside, WaitEnd, Word, at_each_switch,
     block, fork, run, sleep, sleep_until, wait_for, yield_now,
 };
 
@@ -245,4 +245,15 @@ fn values_that_use_each_other_as_they_are_dropped_are_dropped_once() {
     // The one makes the other, which finds that the one is gone.
     let joined = check(|| fork(|| ONE.with(|_| 5)).unwrap().join());
     assert_eq!((joined.unwrap(), DROPPED.load(Relaxed)), (5, 2));
+}
+
+#[test]
+fn a_sleep_longer_than_the_clock_can_say_does_not_pass() {
+    let joined = check(|| {
+        let sleeper = fork(|| sleep(Duration::MAX)).unwrap();
+        yield_now();
+        sleeper.cancel().unwrap();
+        sleeper.join()
+    });
+    assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
 }
