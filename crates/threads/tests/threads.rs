@@ -279,6 +279,22 @@ fn a_lock_that_the_caller_has_is_refused() {
     assert_eq!(text.unwrap(), "FastThread 1 `main` locks a mutex that it has already");
 }
 
+/// What `body` panics with.
+fn refusal(body: impl FnOnce()) -> String {
+    let panicked = catch_unwind(AssertUnwindSafe(body)).expect_err("it is refused");
+    panicked.downcast_ref::<String>().cloned().expect("it says why")
+}
+
+#[test]
+fn a_permit_that_cannot_be_counted_is_refused_and_none_is_lost() {
+    check(|| {
+        let semaphore = Semaphore::new(usize::MAX);
+        let text = refusal(|| semaphore.release());
+        assert!(text.contains(&format!("{} permits left", usize::MAX)), "{text}");
+        assert!(semaphore.try_acquire());
+    });
+}
+
 #[test]
 fn a_lock_is_refused_to_kernel_threads_and_to_other_runs() {
     static MUTEX: Mutex<()> = Mutex::new(());
