@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::ptr;
 use std::sync::LockResult;
 
 use crate::kernel::panicking;
@@ -67,7 +68,8 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     ///
-    /// If the caller is no FastThread, or one of another run.
+    /// If the caller is no FastThread, or one of another run, or may write already. One that may
+    /// read already waits for ever if somebody waits to write: who reads is not known.
     #[inline]
     #[track_caller]
     pub fn read(&self) -> LockResult<ReadGuard<'_, T>> {
@@ -81,7 +83,8 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     ///
-    /// If the caller is no FastThread, or one of another run.
+    /// If the caller is no FastThread, or one of another run, or may write already. One that may
+    /// read waits for ever: who reads is not known.
     #[inline]
     #[track_caller]
     pub fn write(&self) -> LockResult<WriteGuard<'_, T>> {
@@ -97,7 +100,10 @@ impl<T: ?Sized> RwLock<T> {
             running.is_writer.set(is_writer);
             let is_ours = inside.waiters.is_empty() && inside.state.admit(running);
             if !is_ours {
-                inside.waiters.push(running);
+                match inside.state.writer {
+                    Some(writer) if ptr::eq(writer, running) => refuse_again(running),
+                    _ => inside.waiters.push(running),
+                }
             }
             is_ours
         });
@@ -212,4 +218,10 @@ impl Waited for Monitor<Holders> {
     fn holder(&self) -> Option<usize> {
         self.seen(|inside| inside.state.writer.map(Thread::address))
     }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_again(thread: &Thread) -> ! {
+    panic!("{} locks a lock that it may write already", thread.title())
 }

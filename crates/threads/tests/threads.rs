@@ -286,6 +286,31 @@ fn refusal(body: impl FnOnce()) -> String {
 }
 
 #[test]
+fn a_lock_that_the_caller_may_write_is_refused() {
+    check(|| {
+        let lock = RwLock::new(());
+        let guard = lock.write();
+        let want = "FastThread 1 `main` locks a lock that it may write already";
+        assert_eq!(refusal(|| drop(lock.read())), want);
+        assert_eq!(refusal(|| drop(lock.write())), want);
+        drop(guard);
+        drop(lock.read().unwrap());
+    });
+}
+
+#[test]
+fn a_value_that_is_made_of_itself_is_refused() {
+    check(|| {
+        let once = Once::new();
+        let text = refusal(|| {
+            once.value(|| *once.value(|| 1) + 1);
+        });
+        assert_eq!(text, "FastThread 1 `main` makes a value, for which it needs the value");
+        assert_eq!(*once.value(|| 5), 5, "the next who asks makes it");
+    });
+}
+
+#[test]
 fn a_permit_that_cannot_be_counted_is_refused_and_none_is_lost() {
     check(|| {
         let semaphore = Semaphore::new(usize::MAX);
