@@ -62,6 +62,17 @@ fn an_overflow_names_the_thread() {
 }
 
 #[test]
+fn an_overflow_of_a_thread_with_a_long_name_is_told_whole() {
+    in_child(|| {
+        let thread = || named(&"é".repeat(2000)).fork(|| deep(u64::MAX)).unwrap().join();
+        run(thread).unwrap().unwrap();
+    });
+    let name = "é".repeat(96);
+    let want = format!("FastThread 2 `{name}` has overflowed its stack of 196608 bytes: aborting");
+    aborts("an_overflow_of_a_thread_with_a_long_name_is_told_whole", &want);
+}
+
+#[test]
 fn a_fault_that_is_no_overflow_is_not_called_one() {
     in_child(|| {
         let fault = || {
