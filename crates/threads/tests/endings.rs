@@ -418,6 +418,30 @@ fn a_policy_that_panics_ends_the_process() {
 }
 
 #[test]
+fn a_policy_that_gives_a_thread_of_another_run_ends_the_process() {
+    thread_local! {
+        static KEPT: Cell<Option<Ready>> = const { Cell::new(None) };
+    }
+    /// Keeps the thread that it was given last, and gives the one that it was given before.
+    struct Keeps(Option<Ready>);
+    impl Policy for Keeps {
+        fn add(&mut self, thread: Ready) {
+            self.0 = KEPT.replace(Some(thread));
+        }
+        fn next(&mut self) -> Option<Ready> {
+            self.0.take()
+        }
+    }
+    in_child(|| {
+        for _ in 0..2 {
+            drop(Setup::default().policy(|| Keeps(None)).run(|| ()));
+        }
+    });
+    let test = "a_policy_that_gives_a_thread_of_another_run_ends_the_process";
+    aborts(test, "a policy of run 2 gives a thread of run 1");
+}
+
+#[test]
 fn something_awaited_that_panics_ends_the_process() {
     struct Panics;
     impl Awaited for Panics {
