@@ -101,7 +101,7 @@ pub use awaited::{
 };
 pub use block::block;
 pub use cancel::{Unwind, is_cancelled, shield, test_cancel};
-pub use condition::Condition;
+pub use condition::{Condition, WaitTimeoutResult};
 pub use error::{ForkError, JoinError, Outside, RunError};
 pub use fork::{Forked, Named, fork, name, named};
 pub use host::{Guest, Host, Hosts};

@@ -406,13 +406,7 @@ impl Processor {
             self.awaited.sweep_some(LOOK_MISSES, |thread| self.wake_awaiting(thread));
         }
         if self.sleepers.next().is_some() {
-            let now = kernel::now();
-            while let Some(thread) = self.sleepers.pop(now) {
-                if thread.awaits.get().is_some() {
-                    self.awaited.remove(thread);
-                }
-                self.ready.push(thread);
-            }
+            self.wake_late();
         }
     }
 

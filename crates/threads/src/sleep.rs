@@ -89,10 +89,15 @@ impl Sleepers {
     }
 }
 
+/// A time that a thread waits for, as a report says it.
+pub(crate) fn describe_time(deadline: Instant) -> String {
+    let left = deadline.saturating_duration_since(now());
+    format!("a time in {} ms", left.as_millis())
+}
+
 impl Waited for Time {
     fn describe(&self) -> String {
-        let left = self.0.saturating_duration_since(now());
-        format!("a time in {} ms", left.as_millis())
+        describe_time(self.0)
     }
 
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
