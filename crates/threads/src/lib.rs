@@ -73,6 +73,7 @@ mod inbox;
 mod join;
 mod kernel;
 mod latch;
+mod owned;
 mod place;
 mod processor;
 mod ready;

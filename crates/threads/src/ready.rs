@@ -227,6 +227,13 @@ impl ReadyList {
         next.map(|Ready(thread)| thread)
     }
 
+    /// The run is over, and nobody is ready any more.
+    pub fn drop_policy(&self) {
+        // Without a borrow: its drop is anybody's code.
+        let policy = self.policy.take();
+        drop(policy);
+    }
+
     /// A policy may have kept a thread of a run that has ended in a deadlock.
     fn refuse_foreign(&self, thread: &Thread) {
         // Relaxed: a thread that began on this kernel thread, which wrote it.
