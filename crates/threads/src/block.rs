@@ -24,7 +24,9 @@ const STANDIN_IDLE: Duration = Duration::from_secs(5);
 /// Runs `body`, which may block, on another kernel thread, and waits for its result. Other
 /// FastThreads run meanwhile. A cancel of the caller has no effect before it has returned.
 ///
-/// `body` is no FastThread: it cannot use what only FastThreads can.
+/// `body` is no FastThread: it cannot use what only FastThreads can. At most 64 of those of a
+/// process run at once, further ones when one of them is done: they may not wait for each other
+/// where there may be more.
 ///
 /// # Errors: no kernel thread could be made for it, and there is none; `body` was not run.
 ///
