@@ -413,7 +413,27 @@ fn a_panic_while_writing_poisons_and_one_while_reading_does_not() {
             let _guard = theirs.write().unwrap();
             panic!("on purpose");
         });
-        assert!(writes.unwrap().join().is_err() && lock.read().is_err());
+        assert!(writes.unwrap().join().is_err() && lock.read().is_err() && lock.is_poisoned());
+        lock.clear_poison();
+        assert!(lock.read().is_ok() && lock.try_write().unwrap().is_ok());
+        assert_eq!(Arc::into_inner(lock).unwrap().into_inner().unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_try_reads_beside_readers_and_goes_before_nobody_who_waits() {
+    check(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let reader = lock.read().unwrap();
+        assert!(lock.try_read().is_some() && lock.try_write().is_none());
+        let theirs = Arc::clone(&lock);
+        let writer = fork(move || *theirs.write().unwrap() += 1).unwrap();
+        yield_now();
+        assert!(lock.try_read().is_none(), "a writer waits");
+        drop(reader);
+        assert!(lock.try_write().is_none(), "it is the writer's now");
+        writer.join().unwrap();
+        assert_eq!(*lock.try_write().unwrap().unwrap(), 1);
     });
 }
 
