@@ -16,6 +16,20 @@
 //!
 //! With the feature `threads`, a call on a FastThread lets others run while it waits.
 //!
+//! # Calls and procedures that are awaited
+//!
+//! Every generated client has its operations as `async fn`, too: `client.awaiting()`. They wake
+//! their task whatever executor it is of. One that is dropped gives its call up.
+//!
+//! A server whose procedures are to be awaited implements the trait `…AsyncServer` and exports its
+//! `…AsyncEntries`. The domain's own processors poll them, outside of any executor: timers and
+//! sockets that need their runtime around them, as tokio's do, are awaited in a task that the
+//! procedure spawns there. A procedure is dropped at what it awaits when its client ends or breaks
+//! the protocol, or its domain is shut down (its client is told `CallFailed` then). It goes on when
+//! its client gives the call up, which [`CurrentCall::is_cancelled`] tells, and when its clerk is
+//! dropped or has another policy: calls that run are finished. One that panics is `Panicked`, for
+//! its client alone.
+//!
 //! Start at [`Domain`]; then [`Clerk::export`] or a generated client's `import`.
 
 #![deny(unsafe_code)]

@@ -201,4 +201,12 @@ impl Waited for For<'_> {
         }
         waits
     }
+
+    fn be_late(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        let waits = thread.awaits.get().is_some();
+        if waits {
+            processor.awaited.remove(thread);
+        }
+        waits
+    }
 }

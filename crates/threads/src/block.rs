@@ -24,7 +24,9 @@ const STANDIN_IDLE: Duration = Duration::from_secs(5);
 /// Runs `body`, which may block, on another kernel thread, and waits for its result. Other
 /// FastThreads run meanwhile. A cancel of the caller has no effect before it has returned.
 ///
-/// `body` is no FastThread: it cannot use what only FastThreads can.
+/// `body` is no FastThread: it cannot use what only FastThreads can. At most 64 of those of a
+/// process run at once, further ones when one of them is done: they may not wait for each other
+/// where there may be more.
 ///
 /// # Errors: no kernel thread could be made for it, and there is none; `body` was not run.
 ///
@@ -44,14 +46,14 @@ pub fn block<T: Send>(body: impl FnOnce() -> T + Send) -> io::Result<T> {
     let mut outcome: Option<Result<T, Box<dyn Any + Send>>> = None;
     let place = Out(&mut outcome);
     let caller = Caller { place: processor.place(), thread: processor.running() };
-    let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
+    let job: Box<dyn FnOnce() -> Caller + Send + '_> = Box::new(move || {
         let Out(outcome) = place;
         *outcome = Some(catch_unwind(AssertUnwindSafe(body)));
-        caller.wake();
+        caller
     });
-    // SAFETY: only the lifetime changes. This thread waits until `caller.wake`, which is the last
-    // thing that the job does with what is borrowed; and if it is not taken, it is dropped below.
-    let job: Job = unsafe { mem::transmute::<Box<dyn FnOnce() + Send + '_>, Job>(job) };
+    // SAFETY: only the lifetime changes. This thread waits until it is woken, which comes after the
+    // job; and if that is not taken, it is dropped below.
+    let job: Job = unsafe { mem::transmute::<Box<dyn FnOnce() -> Caller + Send + '_>, Job>(job) };
     give(job)?;
     processor.block_outside(&Call);
     match outcome.expect("the caller is woken when there is an outcome") {
@@ -60,7 +62,8 @@ pub fn block<T: Send>(body: impl FnOnce() -> T + Send) -> io::Result<T> {
     }
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+/// Says who is to be woken.
+type Job = Box<dyn FnOnce() -> Caller + Send>;
 
 /// Where the outcome goes.
 struct Out<'o, T>(&'o mut Option<Result<T, Box<dyn Any + Send>>>);
@@ -107,6 +110,12 @@ pub(crate) fn standins() -> MutexGuard<'static, Standins> {
     STANDINS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// All threads of a run have ended: waits until nobody is in the middle of waking one of them, and
+/// looks at the processor that it was on.
+pub(crate) fn end_run() {
+    drop(standins());
+}
+
 /// Has a kernel thread do it, a new one if none is idle.
 fn give(job: Job) -> io::Result<()> {
     let mut standins = standins();
@@ -129,8 +138,10 @@ fn stand_in() {
     loop {
         while let Some(job) = standins.jobs.pop_front() {
             drop(standins);
-            job();
+            let caller = job();
             standins = self::standins();
+            // While it has the lock: see `end_run`.
+            caller.wake();
         }
         standins.idle += 1;
         let waited = WORK.wait_timeout(standins, STANDIN_IDLE);

@@ -1,11 +1,15 @@
 //! A condition: threads that wait for something to become true, and are told.
 
-use std::sync::LockResult;
+use std::cell::Cell;
+use std::sync::{LockResult, PoisonError};
+use std::time::{Duration, Instant};
 
+use crate::kernel::now;
 use crate::monitor::Monitor;
 use crate::mutex::MutexGuard;
 use crate::processor::{Processor, here_for};
 use crate::report::Waited;
+use crate::sleep::{after, describe_time};
 use crate::thread::Thread;
 
 /// Where threads wait until another one says that what they wait for may be true.
@@ -29,6 +33,17 @@ use crate::thread::Thread;
 #[derive(Debug, Default)]
 pub struct Condition {
     monitor: Monitor<Told>,
+}
+
+/// Whether a wait has ended because its time had passed, as `std`'s of this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitTimeoutResult(bool);
+
+impl WaitTimeoutResult {
+    /// The time has passed, and there was no signal for this thread.
+    pub fn timed_out(&self) -> bool {
+        self.0
+    }
 }
 
 /// A condition has no state: a signal that nobody waits for is nothing.
@@ -87,6 +102,84 @@ impl Condition {
         Ok(guard)
     }
 
+    /// The same as [`Condition::wait`], for so long at most, and says whether that has passed. A
+    /// thread is signalled or late, never both: a signal that comes later is another one's. One
+    /// that is longer than the clock can say does not pass.
+    ///
+    /// # Errors: as [`Condition::wait`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Condition::wait`].
+    ///
+    /// # Cost: beside a wait's, a reading of the clock, and an entry among those that wait for a
+    /// time.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use nearcall_threads::{Condition, Mutex, run};
+    /// run(|| {
+    ///     let (lock, never) = (Mutex::new(()), Condition::new());
+    ///     let waited = never.wait_timeout(lock.lock().unwrap(), Duration::from_millis(1));
+    ///     assert!(waited.unwrap().1.timed_out());
+    /// })
+    /// .unwrap();
+    /// ```
+    #[track_caller]
+    pub fn wait_timeout<'m, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'m, T>,
+        timeout: Duration,
+    ) -> LockResult<(MutexGuard<'m, T>, WaitTimeoutResult)> {
+        self.wait_until(guard, after(timeout))
+    }
+
+    /// Waits as long as `is_so` holds, for so long at most: whether it still held then.
+    ///
+    /// # Errors: as [`Condition::wait`].
+    ///
+    /// # Panics
+    ///
+    /// As [`Condition::wait`].
+    #[track_caller]
+    pub fn wait_timeout_while<'m, T: ?Sized>(
+        &self,
+        mut guard: MutexGuard<'m, T>,
+        timeout: Duration,
+        mut is_so: impl FnMut(&mut T) -> bool,
+    ) -> LockResult<(MutexGuard<'m, T>, WaitTimeoutResult)> {
+        let until = after(timeout);
+        while is_so(&mut guard) {
+            if now() >= until {
+                return Ok((guard, WaitTimeoutResult(true)));
+            }
+            (guard, _) = self.wait_until(guard, until)?;
+        }
+        Ok((guard, WaitTimeoutResult(false)))
+    }
+
+    #[track_caller]
+    fn wait_until<'m, T: ?Sized>(
+        &self,
+        guard: MutexGuard<'m, T>,
+        until: Instant,
+    ) -> LockResult<(MutexGuard<'m, T>, WaitTimeoutResult)> {
+        let processor = here_for("Condition::wait_timeout");
+        let running = processor.running();
+        self.monitor.enter(processor, |inside| inside.waiters.push(running));
+        processor.sleepers.push(until, running);
+        let mutex = guard.release_to_wait(processor);
+        let signal = SignalUntil { monitor: &self.monitor, until, is_late: Cell::new(false) };
+        processor.block_or_unwind(&signal);
+        // It is there still if the signal came first.
+        processor.sleepers.remove(running);
+        let result = WaitTimeoutResult(signal.is_late.get());
+        match mutex.lock_again(processor) {
+            Ok(guard) => Ok((guard, result)),
+            Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), result))),
+        }
+    }
+
     /// Makes the thread that has waited longest ready, if one waits.
     ///
     /// # Panics
@@ -123,5 +216,33 @@ impl Waited for Monitor<Told> {
 
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
         Monitor::withdraw(self, processor, thread)
+    }
+}
+
+/// A signal that a thread waits for until some time.
+struct SignalUntil<'c> {
+    monitor: &'c Monitor<Told>,
+    until: Instant,
+    /// That has come, and no signal.
+    is_late: Cell<bool>,
+}
+
+impl Waited for SignalUntil<'_> {
+    fn describe(&self) -> String {
+        format!("{}, or {}", self.monitor.describe(), describe_time(self.until))
+    }
+
+    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        let waits = self.monitor.withdraw(processor, thread);
+        if waits {
+            processor.sleepers.remove(thread);
+        }
+        waits
+    }
+
+    fn be_late(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        // False: somebody has signalled it, and makes it ready.
+        self.is_late.set(self.monitor.withdraw(processor, thread));
+        self.is_late.get()
     }
 }

@@ -42,6 +42,10 @@
 //! assert_eq!(sum.unwrap(), 55);
 //! ```
 //!
+//! A thread that unwinds, by a panic or a cancel, runs alone on its processor until it has: if its
+//! destructors would have to wait (for a lock that another thread has, a join, a time), the process
+//! ends, with a message that names the thread. `yield_now` returns at once then.
+//!
 //! Nothing here knows of calls between processes; see `docs/design/0011-fastthreads.md`.
 
 #![warn(missing_docs)]
@@ -73,6 +77,7 @@ mod inbox;
 mod join;
 mod kernel;
 mod latch;
+mod owned;
 mod place;
 mod processor;
 mod ready;
@@ -101,7 +106,7 @@ pub use awaited::{
 };
 pub use block::block;
 pub use cancel::{Unwind, is_cancelled, shield, test_cancel};
-pub use condition::Condition;
+pub use condition::{Condition, WaitTimeoutResult};
 pub use error::{ForkError, JoinError, Outside, RunError};
 pub use fork::{Forked, Named, fork, name, named};
 pub use host::{Guest, Host, Hosts};

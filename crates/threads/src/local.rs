@@ -13,7 +13,8 @@ use crate::thread::Thread;
 /// A value of which each FastThread has its own.
 ///
 /// It is made when a thread uses it first, and dropped when the thread ends, the last one first; on
-/// the E-stack of a host (see [`crate::Host`]) when the guest has returned.
+/// the E-stack of a host (see [`crate::Host`]) when the guest has returned. What is dropped may use
+/// other values, and make them, but none whose own drop has begun.
 ///
 /// ```
 /// use std::cell::Cell;
@@ -32,18 +33,23 @@ pub struct Local<T: 'static> {
     _place: u8,
 }
 
-/// Drops the values of the thread that calls this, the last one first; those too that they make.
+/// Drops the values of the thread that calls this, the last one first; those too that they make,
+/// but each once: two that use each other would be made for ever.
 pub(crate) fn drop_all(thread: &Thread) {
     // Without a borrow: a value that is dropped may use others.
-    let last = || thread.rare.borrow_mut().locals.pop();
+    let last = || {
+        let locals = &mut thread.rare.borrow_mut().locals;
+        locals.iter_mut().rev().find_map(|(_, value)| value.take())
+    };
     while let Some(value) = last() {
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(value)));
         mem::forget(dropped);
     }
+    thread.rare.borrow_mut().locals.clear();
 }
 
-/// One thread's value: whose it is, and it.
-pub(crate) type Value = (usize, Box<dyn Any>);
+/// One thread's value: whose it is, and it, until its drop begins.
+pub(crate) type Value = (usize, Option<Box<dyn Any>>);
 
 impl<T: 'static> Local<T> {
     /// To be made by `make`.
@@ -55,28 +61,40 @@ impl<T: 'static> Local<T> {
     ///
     /// # Panics
     ///
-    /// If the caller is no FastThread; and with `make` and `look`.
+    /// If the caller is no FastThread, or ends and the value's drop has begun; and with `make` and
+    /// `look`.
     ///
     /// # Cost: a look at each value that the thread has; an allocation the first time.
+    #[track_caller]
     pub fn with<R>(&'static self, look: impl FnOnce(&T) -> R) -> R {
         let thread = here_for("Local::with").running();
         let key = ptr::from_ref(self) as usize;
         let find = || {
             let rare = thread.rare.borrow();
-            let found = rare.locals.iter().find(|(its_key, _)| *its_key == key);
-            found.map(|(_, value)| ptr::from_ref(value.as_ref()))
+            let (_, value) = rare.locals.iter().find(|(its_key, _)| *its_key == key)?;
+            Some(value.as_deref().map(ptr::from_ref))
         };
-        let value = find().unwrap_or_else(|| {
-            // Without a borrow: it may use others.
-            let value: Box<dyn Any> = Box::new((self.make)());
-            let place = ptr::from_ref(value.as_ref());
-            thread.rare.borrow_mut().locals.push((key, value));
-            thread.is_rare.set(true);
-            place
-        });
+        let value = match find() {
+            Some(Some(value)) => value,
+            Some(None) => refuse_dropped(thread),
+            None => {
+                // Without a borrow: it may use others.
+                let value: Box<dyn Any> = Box::new((self.make)());
+                let place = ptr::from_ref(value.as_ref());
+                thread.rare.borrow_mut().locals.push((key, Some(value)));
+                thread.is_rare.set(true);
+                place
+            }
+        };
         // SAFETY: the value is in a box of the thread's, which nobody takes out before the thread
         // or its guest ends; and the thread is the caller, so neither does meanwhile.
         let value = unsafe { &*value };
         look(value.downcast_ref().expect("the key is of one value, so of one type"))
     }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_dropped(thread: &Thread) -> ! {
+    panic!("{} ends, and uses a thread-local that it has dropped", thread.title())
 }

@@ -68,12 +68,12 @@ impl Poison {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    fn clear(&self) {
+    pub(crate) fn clear(&self) {
         // Relaxed: as above.
         self.0.store(false, Ordering::Relaxed);
     }
 
-    fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         // Relaxed: as above.
         self.0.load(Ordering::Relaxed)
     }

@@ -2,6 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::monitor::Monitor;
@@ -48,8 +49,8 @@ impl<T> Once<T> {
     ///
     /// # Panics
     ///
-    /// With `make`; and, before the value is made, if the caller is no FastThread or one of another
-    /// run.
+    /// With `make`; and, before the value is made, if the caller is no FastThread, one of another
+    /// run, or the one that makes it.
     ///
     /// # Cost: one load, when it is made.
     #[inline]
@@ -76,14 +77,17 @@ impl<T> Once<T> {
     #[track_caller]
     fn make(&self, make: impl FnOnce() -> T) {
         let processor = here_for("Once::value");
-        let is_ours = self.monitor.enter(processor, |inside| {
-            let is_ours = inside.state.0.is_none();
-            if is_ours {
-                inside.state.0 = Some(processor.running());
-            } else {
-                inside.waiters.push(processor.running());
+        let running = processor.running();
+        let is_ours = self.monitor.enter(processor, |inside| match inside.state.0 {
+            None => {
+                inside.state.0 = Some(running);
+                true
             }
-            is_ours
+            Some(maker) if ptr::eq(maker, running) => refuse_again(running),
+            Some(_) => {
+                inside.waiters.push(running);
+                false
+            }
         });
         if !is_ours {
             // The turn is handed over: to make it if it was not made.
@@ -127,10 +131,19 @@ impl<T: fmt::Debug> fmt::Debug for Once<T> {
 
 impl Waited for Monitor<Making> {
     fn describe(&self) -> String {
-        "a value that another FastThread makes".to_owned()
+        match self.seen(|inside| inside.state.0.map(Thread::title)) {
+            Some(maker) => format!("a value that {maker} makes"),
+            None => "a value that another FastThread makes".to_owned(),
+        }
     }
 
     fn holder(&self) -> Option<usize> {
         self.seen(|inside| inside.state.0.map(Thread::address))
     }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_again(thread: &Thread) -> ! {
+    panic!("{} makes a value, for which it needs the value", thread.title())
 }

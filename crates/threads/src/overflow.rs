@@ -85,16 +85,16 @@ extern "C" fn on_fault(signal: c_int, fault: *mut libc::siginfo_t, context: *mut
     if let Some(processor) = here() {
         let thread = processor.running();
         if thread.stack.is_guarded(address) {
-            let mut message = Message { bytes: [0; 256], count: 0 };
-            // Whatever does not fit is left out.
+            let mut message = Message { bytes: [0; 1024], count: 0 };
+            // All of it fits, because of names their first characters are enough.
             let _ = write!(message, "FastThread {}", thread.number.get());
             if let Ok(rare) = thread.rare.try_borrow()
                 && let Some(name) = &rare.name
             {
-                let _ = write!(message, " `{name}`");
+                let _ = write!(message, " `{name:.96}`");
             }
             if !thread.guest.get().is_empty() {
-                let _ = write!(message, ", which runs `{}`,", thread.guest.get());
+                let _ = write!(message, ", which runs `{:.96}`,", thread.guest.get());
             }
             let bytes = thread.stack.bytes();
             let _ = writeln!(message, " has overflowed its stack of {bytes} bytes: aborting");
@@ -130,7 +130,7 @@ fn pass_on(signal: c_int, fault: *mut libc::siginfo_t, context: *mut c_void) {
 
 /// Text without an allocation.
 struct Message {
-    bytes: [u8; 256],
+    bytes: [u8; 1024],
     count: usize,
 }
 

@@ -28,7 +28,6 @@ use crate::place::Place;
 use crate::ready::{Policy, ReadyList};
 use crate::report::{Report, Waited, Waiting};
 use crate::sleep::Sleepers;
-use crate::stack::Stack;
 use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
 use crate::thief::LATE;
@@ -153,24 +152,26 @@ pub fn forget_here() {
 }
 
 impl Processor {
-    /// The processor at this place that the calling kernel thread is, for stacks of so many bytes.
+    /// The processor at this place that the calling kernel thread is, whose record this is, for
+    /// stacks of so many bytes.
     pub fn new(
+        root: &'static Thread,
         place: Place,
         stack_bytes: usize,
         policy: Option<Box<dyn Policy>>,
-    ) -> &'static Processor {
-        Processor::make(place, stack_bytes, policy, false)
+    ) -> Processor {
+        Processor::make(root, place, stack_bytes, policy, false)
     }
 
     fn make(
+        root: &'static Thread,
         place: Place,
         stack_bytes: usize,
         policy: Option<Box<dyn Policy>>,
         is_hosted: bool,
-    ) -> &'static Processor {
-        let root: &'static Thread = Box::leak(Box::new(Thread::new(0, Stack::NONE)));
+    ) -> Processor {
         let run = place.team.number();
-        Box::leak(Box::new(Processor {
+        Processor {
             running: Cell::new(root),
             ready: ReadyList::new(policy, place, is_hosted),
             root,
@@ -191,7 +192,12 @@ impl Processor {
             place,
             is_hosted,
             watched: Watched::new(),
-        }))
+        }
+    }
+
+    /// The run is over: its policy is dropped on the kernel thread that has made it.
+    pub fn drop_policy(&self) {
+        self.ready.drop_policy();
     }
 
     /// Makes the calling kernel thread this processor, and runs what is ready and what that makes
@@ -406,13 +412,7 @@ impl Processor {
             self.awaited.sweep_some(LOOK_MISSES, |thread| self.wake_awaiting(thread));
         }
         if self.sleepers.next().is_some() {
-            let now = kernel::now();
-            while let Some(thread) = self.sleepers.pop(now) {
-                if thread.awaits.get().is_some() {
-                    self.awaited.remove(thread);
-                }
-                self.ready.push(thread);
-            }
+            self.wake_late();
         }
     }
 

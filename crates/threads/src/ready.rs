@@ -9,6 +9,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::sync::atomic::Ordering;
 
 use crate::place::Place;
 use crate::thief::Thief;
@@ -19,7 +20,8 @@ use crate::whole::or_abort;
 /// Which thread runs next on a processor, decided by the application.
 ///
 /// Is asked between two threads, on the stack of one of them: it should decide soon, and must not
-/// itself yield or wait. One that panics ends the process.
+/// itself fork, yield or wait. One that panics ends the process, and so does one that gives a
+/// thread of another run.
 ///
 /// ```
 /// use nearcall_threads::{Policy, Ready, Setup, fork};
@@ -67,6 +69,7 @@ pub struct ReadyList {
     fifo: Fifo,
     /// It is all there is: neither a policy nor other processors.
     is_plain: Cell<bool>,
+    run: u32,
     /// Where the threads are instead, if there is one, and how many it has.
     policy: RefCell<Option<Box<dyn Policy>>>,
     held: Cell<usize>,
@@ -109,7 +112,8 @@ impl ReadyList {
         let common = (!place.is_alone()).then(|| new(place));
         let is_plain = Cell::new(policy.is_none() && common.is_none());
         let (policy, held) = (RefCell::new(policy), Cell::new(0));
-        ReadyList { fifo: Fifo::new(), is_plain, policy, held, common, is_hosted }
+        let run = place.team.number();
+        ReadyList { fifo: Fifo::new(), is_plain, run, policy, held, common, is_hosted }
     }
 
     /// Whether it is nothing but a list.
@@ -214,10 +218,27 @@ impl ReadyList {
     }
 
     fn next_by_policy(&self) -> Option<&'static Thread> {
-        let next = or_abort(|| self.policy.borrow_mut().as_mut()?.next());
+        let next = or_abort(|| {
+            let next = self.policy.borrow_mut().as_mut()?.next();
+            next.inspect(|Ready(thread)| self.refuse_foreign(thread))
+        });
         // One that says it has none has dropped the others.
         self.held.set(if next.is_some() { self.held.get().saturating_sub(1) } else { 0 });
         next.map(|Ready(thread)| thread)
+    }
+
+    /// The run is over, and nobody is ready any more.
+    pub fn drop_policy(&self) {
+        // Without a borrow: its drop is anybody's code.
+        let policy = self.policy.take();
+        drop(policy);
+    }
+
+    /// A policy may have kept a thread of a run that has ended in a deadlock.
+    fn refuse_foreign(&self, thread: &Thread) {
+        // Relaxed: a thread that began on this kernel thread, which wrote it.
+        let run = thread.run.load(Ordering::Relaxed);
+        assert!(run == self.run, "a policy of run {} gives a thread of run {run}", self.run);
     }
 
     /// Whether another processor has threads that have waited too long to begin.

@@ -22,6 +22,13 @@ pub trait Waited {
     fn withdraw(&self, _processor: &Processor, _thread: &'static Thread) -> bool {
         false
     }
+
+    /// The time until which a thread waits for it has come: takes it out of the other list that it
+    /// is in, if it is in one, on the thread's processor. False: it is in none any more, and
+    /// somebody makes it ready.
+    fn be_late(&self, _processor: &Processor, _thread: &'static Thread) -> bool {
+        true
+    }
 }
 
 /// The threads that have not ended.

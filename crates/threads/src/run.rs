@@ -3,18 +3,20 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::block;
 use crate::error::RunError;
 use crate::fork::fork_on;
 use crate::fork_process;
 use crate::kernel::{Builder, JoinHandle, resume_unwind};
 use crate::overflow;
+use crate::owned::Owned;
 use crate::place::Place;
 use crate::processor::{Processor, Tally, here};
 use crate::ready::Policy;
 use crate::runs;
 use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN, STACK_BYTES_STEP};
 use crate::team::Team;
-use crate::thread::NotBegun;
+use crate::thread::{NotBegun, Thread};
 use crate::whole::or_abort;
 
 /// Most processors of a run.
@@ -35,7 +37,7 @@ type MakePolicy = dyn Fn() -> Box<dyn Policy> + Send + Sync;
 /// process, looks meanwhile whether a thread that does not yield keeps others waiting: see
 /// [`crate::Report::late`].
 ///
-/// # Errors: see [`RunError`].
+/// # Errors: see [`RunError`]. After a deadlock the run's memory is never given back.
 ///
 /// # Panics
 ///
@@ -95,7 +97,7 @@ impl Setup {
 
     /// Has the application decide which thread runs next, instead of the order in which they became
     /// ready. Each processor has a policy of its own, for the threads that are ready there; what it
-    /// has been given begins there, too.
+    /// has been given begins there, too. It is dropped when the run is over.
     #[must_use]
     pub fn policy<P: Policy + 'static>(
         self,
@@ -124,13 +126,16 @@ impl Setup {
         fork_process::watch();
         let _overflow = overflow::watch();
         let run = runs::begin(self.processors == 1);
-        let team: &'static Team<NotBegun> = Box::leak(Box::new(Team::new(run, self.processors)));
-        let processor = self.processor(Place { team, at: 0 });
+        let team: Owned<Team<NotBegun>> = Owned::new(Team::new(run, self.processors));
+        let own = self.processor(Place { team: team.shared(), at: 0 });
+        let processor = own.processor.shared();
         let watching = processor.watch();
-        let (others, outcome) = self.begin_others(team);
+        let (others, outcome) = self.begin_others(team.shared());
         let first = outcome
             .and_then(|()| fork_on(processor, Some("main"), true, main).map_err(RunError::Fork));
-        let tally = others.into_iter().map(join).fold(processor.run(), Tally::add);
+        let tally = processor.run();
+        let others: Vec<Ended> = others.into_iter().map(join).collect();
+        let tally = others.iter().map(|other| other.tally).fold(tally, Tally::add);
         drop(watching);
         if tally.forked != tally.ended {
             return Err(RunError::Deadlock(processor.report(tally.late)));
@@ -138,6 +143,16 @@ impl Setup {
         let outcome = first.map(|first| first.take_ended(processor));
         runs::end(run, &processor.stacks);
         processor.stacks.return_all();
+        processor.drop_policy();
+        block::end_run();
+        for own in others.into_iter().map(|other| other.own).chain([own]) {
+            // SAFETY: S1, as below.
+            unsafe { own.free() };
+        }
+        // SAFETY: S1: every thread of the run has ended, and so has every kernel thread of it but
+        // this one, which is no processor any more. Others reach processors by what they watch or
+        // wake, and nobody does after the two ends above.
+        unsafe { team.free() };
         match outcome? {
             Ok(result) => Ok(result),
             Err(payload) => resume_unwind(payload),
@@ -145,16 +160,19 @@ impl Setup {
     }
 
     /// A processor at this place, on its kernel thread.
-    fn processor(&self, place: Place) -> &'static Processor {
+    fn processor(&self, place: Place) -> Own {
         let policy = self.policy.as_ref().map(|make| make());
-        Processor::new(place, self.stack_bytes.next_multiple_of(STACK_BYTES_STEP), policy)
+        let stack_bytes = self.stack_bytes.next_multiple_of(STACK_BYTES_STEP);
+        let root = Owned::new(Thread::of_kernel_thread());
+        let processor = Processor::new(root.shared(), place, stack_bytes, policy);
+        Own { root, processor: Owned::new(processor) }
     }
 
     /// Begins all processors but the first. If one cannot be made, it and those after it rest.
     fn begin_others(
         self,
         team: &'static Team<NotBegun>,
-    ) -> (Vec<JoinHandle<Tally>>, Result<(), RunError>) {
+    ) -> (Vec<JoinHandle<Ended>>, Result<(), RunError>) {
         let (mut others, setup) = (Vec::new(), Arc::new(self));
         for at in 1..setup.processors {
             let (place, setup) = (Place { team, at: at as u16 }, Arc::clone(&setup));
@@ -170,18 +188,48 @@ impl Setup {
         (others, Ok(()))
     }
 
-    fn run_other(&self, place: Place) -> Tally {
+    fn run_other(&self, place: Place) -> Ended {
         let _overflow = overflow::watch();
         or_abort(|| {
-            let processor = self.processor(place);
+            let own = self.processor(place);
+            let processor = own.processor.shared();
             let tally = processor.run();
             processor.stacks.return_all();
-            tally
+            processor.drop_policy();
+            Ended { tally, own }
         })
     }
 }
 
+/// What a processor is made of.
+struct Own {
+    root: Owned<Thread>,
+    processor: Owned<Processor>,
+}
+
+impl Own {
+    /// # Safety
+    ///
+    /// - S1 unused: nobody uses either any more.
+    unsafe fn free(self) {
+        // SAFETY: S1.
+        unsafe { self.processor.free() };
+        // SAFETY: S1, and the processor, which has it, is gone.
+        unsafe { self.root.free() };
+    }
+}
+
+/// A processor of a run that is over.
+struct Ended {
+    tally: Tally,
+    own: Own,
+}
+
+// SAFETY: its kernel thread ends with it, so that whoever has it is alone with what there is, of
+// which the policy, all that may be anybody's, is dropped. It is freed, and nothing else.
+unsafe impl Send for Ended {}
+
 /// What another processor of the run has done, when it is over.
-fn join(other: JoinHandle<Tally>) -> Tally {
+fn join(other: JoinHandle<Ended>) -> Ended {
     other.join().expect("a processor that panics ends the process")
 }

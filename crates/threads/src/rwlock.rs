@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::ptr;
 use std::sync::LockResult;
 
 use crate::kernel::panicking;
@@ -58,6 +59,14 @@ impl<T> RwLock<T> {
         let monitor = Monitor::new(Holders { readers: 0, writer: None });
         RwLock { monitor, poisoned: Poison::new(), value: UnsafeCell::new(value) }
     }
+
+    /// The value, if nobody can have the lock any more.
+    ///
+    /// # Errors: it, too, if a thread has panicked while it wrote.
+    pub fn into_inner(self) -> LockResult<T> {
+        let warn = self.poisoned;
+        warn.warn(self.value.into_inner())
+    }
 }
 
 impl<T: ?Sized> RwLock<T> {
@@ -67,12 +76,23 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     ///
-    /// If the caller is no FastThread, or one of another run.
+    /// If the caller is no FastThread, or one of another run, or may write already. One that may
+    /// read already waits for ever if somebody waits to write: who reads is not known.
     #[inline]
     #[track_caller]
     pub fn read(&self) -> LockResult<ReadGuard<'_, T>> {
         self.take(here_for("RwLock::read"), false);
-        self.poisoned.warn(ReadGuard { lock: self, stays: PhantomData })
+        self.reading()
+    }
+
+    /// May read if nobody writes or waits to write.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run.
+    #[track_caller]
+    pub fn try_read(&self) -> Option<LockResult<ReadGuard<'_, T>>> {
+        self.try_take(here_for("RwLock::try_read"), false).then(|| self.reading())
     }
 
     /// Waits until nobody has the lock, and may write then.
@@ -81,13 +101,52 @@ impl<T: ?Sized> RwLock<T> {
     ///
     /// # Panics
     ///
-    /// If the caller is no FastThread, or one of another run.
+    /// If the caller is no FastThread, or one of another run, or may write already. One that may
+    /// read waits for ever: who reads is not known.
     #[inline]
     #[track_caller]
     pub fn write(&self) -> LockResult<WriteGuard<'_, T>> {
         self.take(here_for("RwLock::write"), true);
+        self.writing()
+    }
+
+    /// May write if nobody has the lock or waits for it.
+    ///
+    /// # Panics
+    ///
+    /// If the caller is no FastThread, or one of another run.
+    #[track_caller]
+    pub fn try_write(&self) -> Option<LockResult<WriteGuard<'_, T>>> {
+        self.try_take(here_for("RwLock::try_write"), true).then(|| self.writing())
+    }
+
+    /// Whether a thread has panicked while it wrote, and nobody has said since that the value is
+    /// good.
+    pub fn is_poisoned(&self) -> bool {
+        self.poisoned.is_set()
+    }
+
+    /// The value is good again.
+    pub fn clear_poison(&self) {
+        self.poisoned.clear();
+    }
+
+    fn reading(&self) -> LockResult<ReadGuard<'_, T>> {
+        self.poisoned.warn(ReadGuard { lock: self, stays: PhantomData })
+    }
+
+    fn writing(&self) -> LockResult<WriteGuard<'_, T>> {
         let was_panicking = panicking();
         self.poisoned.warn(WriteGuard { lock: self, was_panicking, stays: PhantomData })
+    }
+
+    #[track_caller]
+    fn try_take(&self, processor: &Processor, is_writer: bool) -> bool {
+        self.monitor.enter(processor, |inside| {
+            let running = processor.running();
+            running.is_writer.set(is_writer);
+            inside.waiters.is_empty() && inside.state.admit(running)
+        })
     }
 
     #[track_caller]
@@ -97,7 +156,10 @@ impl<T: ?Sized> RwLock<T> {
             running.is_writer.set(is_writer);
             let is_ours = inside.waiters.is_empty() && inside.state.admit(running);
             if !is_ours {
-                inside.waiters.push(running);
+                match inside.state.writer {
+                    Some(writer) if ptr::eq(writer, running) => refuse_again(running),
+                    _ => inside.waiters.push(running),
+                }
             }
             is_ours
         });
@@ -212,4 +274,10 @@ impl Waited for Monitor<Holders> {
     fn holder(&self) -> Option<usize> {
         self.seen(|inside| inside.state.writer.map(Thread::address))
     }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_again(thread: &Thread) -> ! {
+    panic!("{} locks a lock that it may write already", thread.title())
 }

@@ -69,7 +69,7 @@ impl Semaphore {
     ///
     /// # Panics
     ///
-    /// As [`Semaphore::acquire`].
+    /// As [`Semaphore::acquire`]; and if [`usize::MAX`] permits are left already.
     #[inline(always)]
     #[track_caller]
     pub fn release(&self) {
@@ -77,7 +77,7 @@ impl Semaphore {
         let waiter = self.monitor.enter(processor, |inside| {
             let waiter = inside.waiters.pop();
             if waiter.is_none() {
-                inside.state.0 += 1;
+                inside.state.0 = inside.state.0.checked_add(1).unwrap_or_else(|| refuse_more());
             }
             waiter
         });
@@ -103,4 +103,10 @@ impl Waited for Monitor<Permits> {
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
         Monitor::withdraw(self, processor, thread)
     }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_more() -> ! {
+    panic!("a semaphore of FastThreads has {} permits left, and can have no more", usize::MAX)
 }

@@ -28,13 +28,22 @@ pub fn sleep_until(deadline: Instant) {
     processor.block_or_unwind(&Time(deadline));
 }
 
-/// Lets other FastThreads run for at least so long; see [`sleep_until`].
+/// Lets other FastThreads run for at least so long; see [`sleep_until`]. A time that is longer than
+/// the clock can say does not pass.
 ///
 /// # Panics
 ///
-/// If the caller is no FastThread, or the time is past what the clock can say.
+/// If the caller is no FastThread.
 pub fn sleep(time: Duration) {
-    sleep_until(now() + time);
+    sleep_until(after(time));
+}
+
+/// When so long has passed: never, if the clock cannot say it.
+pub(crate) fn after(time: Duration) -> Instant {
+    /// 136 years.
+    const NEVER: Duration = Duration::from_secs(1 << 32);
+    let now = now();
+    now.checked_add(time).unwrap_or_else(|| now + NEVER)
 }
 
 /// A processor's threads that wait for a time.
@@ -80,10 +89,15 @@ impl Sleepers {
     }
 }
 
+/// A time that a thread waits for, as a report says it.
+pub(crate) fn describe_time(deadline: Instant) -> String {
+    let left = deadline.saturating_duration_since(now());
+    format!("a time in {} ms", left.as_millis())
+}
+
 impl Waited for Time {
     fn describe(&self) -> String {
-        let left = self.0.saturating_duration_since(now());
-        format!("a time in {} ms", left.as_millis())
+        describe_time(self.0)
     }
 
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {

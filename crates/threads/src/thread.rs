@@ -1,8 +1,8 @@
 //! A FastThread's record: what is known of it besides its stack.
 //!
-//! Records are never freed. One whose thread has ended waits in a pool, with its stack, for the
-//! next thread. Everything in it belongs to the thread's processor, and before the thread begins to
-//! whoever has it out of a list; what others may touch says so.
+//! Records of stacks are never freed. One whose thread has ended waits in a pool, with its stack,
+//! for the next thread. Everything in it belongs to the thread's processor, and before the thread
+//! begins to whoever has it out of a list; what others may touch says so.
 
 use std::cell::{Cell, RefCell};
 use std::num::NonZeroUsize;
@@ -86,7 +86,12 @@ const OFFSET_BYTES: usize = 192;
 const OFFSETS: usize = 16;
 
 impl Thread {
-    /// A record for the `index`th stack of a slab; or for a kernel thread, which has its own.
+    /// A record for a kernel thread, which has its own stack.
+    pub fn of_kernel_thread() -> Thread {
+        Thread::new(0, Stack::NONE)
+    }
+
+    /// A record for the `index`th stack of a slab.
     pub fn new(index: usize, stack: Stack) -> Thread {
         Thread {
             context: Context::default(),

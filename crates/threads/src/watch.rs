@@ -96,7 +96,7 @@ pub struct Words {
     pub ready: [*const usize; 2],
 }
 
-// SAFETY: addresses of a processor's words; processors are never freed.
+// SAFETY: addresses of a processor's words; it is freed only when it is watched no more.
 unsafe impl Send for Words {}
 
 /// A moment of a processor.

@@ -62,6 +62,17 @@ fn an_overflow_names_the_thread() {
 }
 
 #[test]
+fn an_overflow_of_a_thread_with_a_long_name_is_told_whole() {
+    in_child(|| {
+        let thread = || named(&"é".repeat(2000)).fork(|| deep(u64::MAX)).unwrap().join();
+        run(thread).unwrap().unwrap();
+    });
+    let name = "é".repeat(96);
+    let want = format!("FastThread 2 `{name}` has overflowed its stack of 196608 bytes: aborting");
+    aborts("an_overflow_of_a_thread_with_a_long_name_is_told_whole", &want);
+}
+
+#[test]
 fn a_fault_that_is_no_overflow_is_not_called_one() {
     in_child(|| {
         let fault = || {
@@ -404,6 +415,30 @@ fn a_policy_that_panics_ends_the_process() {
         drop(outcome);
     });
     aborts("a_policy_that_panics_ends_the_process", "a processor of FastThreads panics");
+}
+
+#[test]
+fn a_policy_that_gives_a_thread_of_another_run_ends_the_process() {
+    thread_local! {
+        static KEPT: Cell<Option<Ready>> = const { Cell::new(None) };
+    }
+    /// Keeps the thread that it was given last, and gives the one that it was given before.
+    struct Keeps(Option<Ready>);
+    impl Policy for Keeps {
+        fn add(&mut self, thread: Ready) {
+            self.0 = KEPT.replace(Some(thread));
+        }
+        fn next(&mut self) -> Option<Ready> {
+            self.0.take()
+        }
+    }
+    in_child(|| {
+        for _ in 0..2 {
+            drop(Setup::default().policy(|| Keeps(None)).run(|| ()));
+        }
+    });
+    let test = "a_policy_that_gives_a_thread_of_another_run_ends_the_process";
+    aborts(test, "a policy of run 2 gives a thread of run 1");
 }
 
 #[test]

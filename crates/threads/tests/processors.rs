@@ -309,3 +309,30 @@ fn a_run_has_a_processor_and_not_too_many() {
         assert_eq!(error.to_string(), want);
     }
 }
+
+#[test]
+fn signals_and_times_meet_on_two_processors_and_each_wait_ends_by_one_of_them() {
+    const WAITS: u32 = 2_000;
+    let (signalled, late) = check(2, || {
+        let shared = Arc::new((Mutex::new(0_u32), Condition::new()));
+        let theirs = Arc::clone(&shared);
+        // Some of them come in time.
+        let signals = fork_elsewhere(move || {
+            while *theirs.0.lock().unwrap() < WAITS {
+                theirs.1.signal();
+                spin_loop();
+            }
+        });
+        let (mut signalled, mut late) = (0, 0);
+        for number in 0..WAITS {
+            let timeout = Duration::from_nanos(u64::from(number % 64) * 100);
+            let waited = shared.1.wait_timeout(shared.0.lock().unwrap(), timeout);
+            let (mut count, result) = waited.unwrap();
+            *count += 1;
+            *if result.timed_out() { &mut late } else { &mut signalled } += 1;
+        }
+        signals.join().unwrap();
+        (signalled, late)
+    });
+    assert_eq!(signalled + late, WAITS);
+}

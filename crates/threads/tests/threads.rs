@@ -279,6 +279,47 @@ fn a_lock_that_the_caller_has_is_refused() {
     assert_eq!(text.unwrap(), "FastThread 1 `main` locks a mutex that it has already");
 }
 
+/// What `body` panics with.
+fn refusal(body: impl FnOnce()) -> String {
+    let panicked = catch_unwind(AssertUnwindSafe(body)).expect_err("it is refused");
+    panicked.downcast_ref::<String>().cloned().expect("it says why")
+}
+
+#[test]
+fn a_lock_that_the_caller_may_write_is_refused() {
+    check(|| {
+        let lock = RwLock::new(());
+        let guard = lock.write();
+        let want = "FastThread 1 `main` locks a lock that it may write already";
+        assert_eq!(refusal(|| drop(lock.read())), want);
+        assert_eq!(refusal(|| drop(lock.write())), want);
+        drop(guard);
+        drop(lock.read().unwrap());
+    });
+}
+
+#[test]
+fn a_value_that_is_made_of_itself_is_refused() {
+    check(|| {
+        let once = Once::new();
+        let text = refusal(|| {
+            once.value(|| *once.value(|| 1) + 1);
+        });
+        assert_eq!(text, "FastThread 1 `main` makes a value, for which it needs the value");
+        assert_eq!(*once.value(|| 5), 5, "the next who asks makes it");
+    });
+}
+
+#[test]
+fn a_permit_that_cannot_be_counted_is_refused_and_none_is_lost() {
+    check(|| {
+        let semaphore = Semaphore::new(usize::MAX);
+        let text = refusal(|| semaphore.release());
+        assert!(text.contains(&format!("{} permits left", usize::MAX)), "{text}");
+        assert!(semaphore.try_acquire());
+    });
+}
+
 #[test]
 fn a_lock_is_refused_to_kernel_threads_and_to_other_runs() {
     static MUTEX: Mutex<()> = Mutex::new(());
@@ -372,7 +413,27 @@ fn a_panic_while_writing_poisons_and_one_while_reading_does_not() {
             let _guard = theirs.write().unwrap();
             panic!("on purpose");
         });
-        assert!(writes.unwrap().join().is_err() && lock.read().is_err());
+        assert!(writes.unwrap().join().is_err() && lock.read().is_err() && lock.is_poisoned());
+        lock.clear_poison();
+        assert!(lock.read().is_ok() && lock.try_write().unwrap().is_ok());
+        assert_eq!(Arc::into_inner(lock).unwrap().into_inner().unwrap(), 1);
+    });
+}
+
+#[test]
+fn a_try_reads_beside_readers_and_goes_before_nobody_who_waits() {
+    check(|| {
+        let lock = Arc::new(RwLock::new(0));
+        let reader = lock.read().unwrap();
+        assert!(lock.try_read().is_some() && lock.try_write().is_none());
+        let theirs = Arc::clone(&lock);
+        let writer = fork(move || *theirs.write().unwrap() += 1).unwrap();
+        yield_now();
+        assert!(lock.try_read().is_none(), "a writer waits");
+        drop(reader);
+        assert!(lock.try_write().is_none(), "it is the writer's now");
+        writer.join().unwrap();
+        assert_eq!(*lock.try_write().unwrap().unwrap(), 1);
     });
 }
 

@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    Awaited, ForkError, Idle, Local, Mutex, Outside, WaitEnd, Word, at_each_switch, block, fork,
-    run, sleep, sleep_until, wait_for, yield_now,
+    Awaited, Condition, ForkError, Idle, JoinError, Local, Mutex, Outside, WaitEnd, Word,
+    at_each_switch, block, fork, report, run, sleep, sleep_until, wait_for, yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -228,4 +228,127 @@ fn a_queue_for_what_threads_have_themselves_costs_one_question_a_look() {
     // not; with a list of all, each look would have asked thousands.
     let asked = ASKED.load(Relaxed);
     assert!(asked < 4 * THREADS, "{asked} times");
+}
+
+#[test]
+fn values_that_use_each_other_as_they_are_dropped_are_dropped_once() {
+    struct Uses(&'static Local<Uses>);
+    impl Drop for Uses {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(1, Relaxed);
+            self.0.with(|_| ());
+        }
+    }
+    static DROPPED: AtomicU32 = AtomicU32::new(0);
+    static ONE: Local<Uses> = Local::new(|| Uses(&OTHER));
+    static OTHER: Local<Uses> = Local::new(|| Uses(&ONE));
+    // The one makes the other, which finds that the one is gone.
+    let joined = check(|| fork(|| ONE.with(|_| 5)).unwrap().join());
+    assert_eq!((joined.unwrap(), DROPPED.load(Relaxed)), (5, 2));
+}
+
+#[test]
+fn a_sleep_longer_than_the_clock_can_say_does_not_pass() {
+    let joined = check(|| {
+        let sleeper = fork(|| sleep(Duration::MAX)).unwrap();
+        yield_now();
+        sleeper.cancel().unwrap();
+        sleeper.join()
+    });
+    assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+}
+
+#[test]
+fn a_wait_for_a_signal_ends_by_its_time_with_the_lock_and_leaves_signals_to_others() {
+    let late = check(|| {
+        let shared = Arc::new((Mutex::new(0), Condition::new()));
+        let waiter = |timeout: Duration| {
+            let shared = Arc::clone(&shared);
+            fork(move || {
+                let waited = shared.1.wait_timeout(shared.0.lock().unwrap(), timeout);
+                let (mut count, result) = waited.unwrap();
+                *count += 1;
+                result.timed_out()
+            })
+            .unwrap()
+        };
+        let threads = [Duration::ZERO, Duration::from_millis(1), Duration::MAX].map(waiter);
+        while *shared.0.lock().unwrap() < 2 {
+            yield_now();
+        }
+        shared.1.signal();
+        threads.map(|thread| thread.join().unwrap())
+    });
+    assert_eq!(late, [true, true, false]);
+}
+
+#[test]
+fn a_thread_that_was_signalled_in_time_is_not_late_when_it_goes_on_late() {
+    let time = Duration::from_millis(5);
+    let (result, turns) = check(move || {
+        let shared = Arc::new((Mutex::new(()), Condition::new()));
+        let theirs = Arc::clone(&shared);
+        let waiter = fork(move || {
+            let waited = theirs.1.wait_timeout(theirs.0.lock().unwrap(), time);
+            let result = waited.unwrap().1;
+            // What it is in no list for any more does not make it ready once more.
+            TURNS.fetch_add(1, Relaxed);
+            sleep(2 * time);
+            TURNS.fetch_add(1, Relaxed);
+            result
+        });
+        yield_now();
+        let begin = Instant::now();
+        shared.1.signal();
+        while begin.elapsed() < 2 * time {}
+        // It is ready, and its time has come: both are seen before it goes on.
+        at_each_switch(|| false);
+        yield_now();
+        (waiter.unwrap().join().unwrap(), TURNS.load(Relaxed))
+    });
+    static TURNS: AtomicU32 = AtomicU32::new(0);
+    assert_eq!((result.timed_out(), turns), (false, 2));
+}
+
+#[test]
+fn a_wait_for_a_signal_that_is_cancelled_leaves_no_time_behind() {
+    let joined = check(|| {
+        let waiter = fork(|| {
+            let (lock, never) = (Mutex::new(()), Condition::new());
+            drop(never.wait_timeout(lock.lock().unwrap(), Duration::MAX));
+        });
+        let waiter = waiter.unwrap();
+        yield_now();
+        let waits_for = report().threads()[1].waits_for.clone();
+        assert!(waits_for.unwrap().starts_with("the signal of a condition, or a time in"));
+        waiter.cancel().unwrap();
+        // The run ends: the processor sleeps for nobody.
+        waiter.join()
+    });
+    assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+}
+
+#[test]
+fn a_wait_while_something_holds_ends_when_it_does_not_or_late() {
+    check(|| {
+        let shared = Arc::new((Mutex::new(0), Condition::new()));
+        let theirs = Arc::clone(&shared);
+        let counts = fork(move || {
+            for _ in 0..3 {
+                *theirs.0.lock().unwrap() += 1;
+                theirs.1.signal();
+                yield_now();
+            }
+        });
+        let wait = |until: u32, timeout| {
+            let is_so = |count: &mut u32| *count < until;
+            let waited = shared.1.wait_timeout_while(shared.0.lock().unwrap(), timeout, is_so);
+            let (count, result) = waited.unwrap();
+            (*count, result.timed_out())
+        };
+        assert_eq!(wait(3, Duration::MAX), (3, false));
+        assert_eq!(wait(3, Duration::ZERO), (3, false), "what does not hold is not waited for");
+        assert_eq!(wait(4, Duration::from_millis(1)), (3, true));
+        counts.unwrap().join().unwrap();
+    });
 }

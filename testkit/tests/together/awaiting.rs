@@ -22,6 +22,9 @@ const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 /// Longer than any test waits.
 const LONG_MS: u32 = 600_000;
 
+/// Longest until who is to be woken is.
+const WOKEN: Duration = Duration::from_secs(30);
+
 /// A-stacks of the class of `add`, `doze` and `null`.
 const ASTACKS: i32 = 5;
 
@@ -424,10 +427,36 @@ fn who_is_dropped_in_the_queue_for_an_astack_lets_the_next_one_have_it() {
         assert_eq!(sleeper.wakes.load(Relaxed), 0);
         // The first is woken, and does not look.
         block_on(all.remove(0)).unwrap();
-        assert_eq!(sleeper.wakes.load(Relaxed), 0);
         drop(first);
         assert_eq!(sleeper.wakes.load(Relaxed), 1);
         block_on(second).unwrap();
+    });
+}
+
+#[test]
+fn who_is_woken_for_an_astack_and_does_not_look_is_passed_by() {
+    check(|world| {
+        let server = world.serve("awaiting");
+        let client = world.import(&server);
+        let calls = client.awaiting();
+        let mut all: Vec<_> = (0..ASTACKS).map(|number| Box::pin(calls.add(number, 1))).collect();
+        for call in &mut all {
+            assert!(poll(call.as_mut(), Waker::noop()).is_pending());
+        }
+        let (mut first, mut second) = (Box::pin(calls.null()), Box::pin(calls.null()));
+        poll_until_asleep(first.as_mut());
+        let sleeper = Sleeper::new();
+        let waker = Waker::from(Arc::clone(&sleeper));
+        assert!(poll(second.as_mut(), &waker).is_pending());
+        // As if the first one's task waited for the second before it looks.
+        assert!(block_on(join_all(all)).iter().all(Result::is_ok));
+        let end = Instant::now() + WOKEN;
+        while sleeper.wakes.load(Relaxed) == 0 {
+            assert!(Instant::now() < end, "A-stacks are free, and nobody is woken");
+            thread::park_timeout(WOKEN);
+        }
+        block_on(second).unwrap();
+        block_on(first).unwrap();
     });
 }
 

@@ -196,7 +196,6 @@ impl ClientBinding {
     }
 
     /// Itself, for whoever may outlive it.
-    #[cfg(feature = "threads")]
     pub fn downgraded(&self) -> Weak<ClientBinding> {
         self.me.clone()
     }
@@ -264,7 +263,7 @@ impl ClientBinding {
         linkage.set_kept(0);
         if self.lists.push(linkage.class(), index) {
             futex::wake_own(self.lists.wakes(linkage.class()));
-            self.claimants.told(&self.lists, linkage.class());
+            self.claimants.told(self, linkage.class());
         }
     }
 

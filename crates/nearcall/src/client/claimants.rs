@@ -11,12 +11,22 @@
 //! Only one is woken at a time: a list does not say how many it has, and a thousand that look for
 //! one A-stack would look a million times. Who is woken keeps its place until it has one: somebody
 //! else may have been faster.
+//!
+//! Who is woken may never look: its task may wait for something else first, even for one of those
+//! behind it. So as long as somebody is behind it the herald comes by now and then, and one that
+//! has not looked since it came last is passed by.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Wake, Waker};
 
-use nearcall_core::AStackLists;
+use nearcall_os::clock;
+
+use super::binding::ClientBinding;
+use super::herald::{self, Ticket};
+
+/// How often the herald comes by.
+const ROUND_NS: u64 = 20_000_000;
 
 /// The queues of a binding, one a class.
 #[derive(Debug)]
@@ -31,12 +41,24 @@ struct Queue {
     next: u64,
     /// Who was woken and has not looked yet.
     woken: Option<u64>,
+    /// Who that was when the herald came by last.
+    woken_before: Option<u64>,
+    /// The herald comes by.
+    round: Option<Ticket>,
 }
 
 #[derive(Debug)]
 struct Claimant {
     number: u64,
     waker: Waker,
+    /// It was woken, and has not looked for a round.
+    is_passed_by: bool,
+}
+
+/// What the herald does when it comes by.
+struct Round {
+    binding: Weak<ClientBinding>,
+    class: u32,
 }
 
 /// A place in a queue.
@@ -60,7 +82,7 @@ impl Claimants {
     /// now, look again.
     pub fn wait(
         &self,
-        lists: &AStackLists,
+        binding: &ClientBinding,
         class: u32,
         place: &mut Option<Place>,
         waker: &Waker,
@@ -74,7 +96,8 @@ impl Claimants {
             }
         };
         // Marked after it can be found: whoever releases from now on wakes somebody.
-        let is_marked = lists.prepare_wait(class).is_some();
+        let is_marked = binding.lists.prepare_wait(class).is_some();
+        queue.have_round(binding, class);
         drop(queue);
         // After the lock: its drop is anybody's code.
         drop(before);
@@ -82,27 +105,39 @@ impl Claimants {
     }
 
     /// Leaves the queue, with an A-stack or without.
-    pub fn leave(&self, lists: &AStackLists, place: Place) {
+    pub fn leave(&self, binding: &ClientBinding, place: Place) {
         let left = self.queue(place.class).leave(place.number);
-        self.told(lists, place.class);
+        self.told(binding, place.class);
         drop(left);
     }
 
     /// An A-stack of `class` may have come back.
     #[cold]
-    pub fn told(&self, lists: &AStackLists, class: u32) {
+    pub fn told(&self, binding: &ClientBinding, class: u32) {
         let next = {
             let mut queue = self.queue(class);
             // Who was woken already does the same when it has looked.
             let is_due = queue.woken.is_none() && !queue.waiting.is_empty();
-            match is_due && lists.prepare_wait(class).is_none() {
+            let next = match is_due && binding.lists.prepare_wait(class).is_none() {
                 true => queue.wake_first(),
                 false => None,
-            }
+            };
+            queue.have_round(binding, class);
+            next
         };
         if let Some(waker) = next {
             waker.wake();
         }
+    }
+
+    /// The herald comes by.
+    fn end_round(&self, binding: &ClientBinding, class: u32) {
+        {
+            let mut queue = self.queue(class);
+            queue.round = None;
+            queue.pass_by();
+        }
+        self.told(binding, class);
     }
 
     /// The binding is gone: there is nothing to wait for.
@@ -118,7 +153,7 @@ impl Claimants {
 impl Queue {
     fn enter(&mut self, waker: Waker) -> u64 {
         self.next += 1;
-        self.waiting.push_back(Claimant { number: self.next, waker });
+        self.waiting.push_back(Claimant { number: self.next, waker, is_passed_by: false });
         self.next
     }
 
@@ -126,7 +161,9 @@ impl Queue {
     fn go_on(&mut self, number: u64, waker: Waker) -> Option<Waker> {
         self.has_looked(number);
         let at = self.find(number)?;
-        Some(std::mem::replace(&mut self.waiting[at].waker, waker))
+        let claimant = &mut self.waiting[at];
+        claimant.is_passed_by = false;
+        Some(std::mem::replace(&mut claimant.waker, waker))
     }
 
     fn leave(&mut self, number: u64) -> Option<Claimant> {
@@ -135,9 +172,33 @@ impl Queue {
     }
 
     fn wake_first(&mut self) -> Option<Waker> {
-        let first = self.waiting.front()?;
+        let first = self.waiting.iter().find(|claimant| !claimant.is_passed_by)?;
         self.woken = Some(first.number);
         Some(first.waker.clone())
+    }
+
+    /// Has the herald come by once if somebody waits behind one that was woken.
+    fn have_round(&mut self, binding: &ClientBinding, class: u32) {
+        if self.round.is_none() && self.has_one_behind() {
+            let round = Arc::new(Round { binding: binding.downgraded(), class });
+            self.round = herald::wake(&Waker::from(round), None, clock::now_ns() + ROUND_NS);
+        }
+    }
+
+    /// Whether anybody waits to be woken when the one that was woken has looked.
+    fn has_one_behind(&self) -> bool {
+        let mut waiting = self.waiting.iter().filter(|claimant| !claimant.is_passed_by);
+        self.woken.is_some() && waiting.nth(1).is_some()
+    }
+
+    /// Whoever was woken before the last round has not looked since then: the next one may.
+    fn pass_by(&mut self) {
+        let late = self.woken.filter(|_| self.woken == self.woken_before);
+        if let Some(at) = late.and_then(|number| self.find(number)) {
+            self.waiting[at].is_passed_by = true;
+            self.woken = None;
+        }
+        self.woken_before = self.woken;
     }
 
     fn has_looked(&mut self, number: u64) {
@@ -146,5 +207,13 @@ impl Queue {
 
     fn find(&self, number: u64) -> Option<usize> {
         self.waiting.binary_search_by_key(&number, |claimant| claimant.number).ok()
+    }
+}
+
+impl Wake for Round {
+    fn wake(self: Arc<Self>) {
+        if let Some(binding) = self.binding.upgrade() {
+            binding.claimants.end_round(&binding, self.class);
+        }
     }
 }

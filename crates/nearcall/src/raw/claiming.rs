@@ -76,7 +76,7 @@ impl<'b, 'd> Claiming<'b, 'd> {
             }
             // From now on whoever is done with one gives it back to the list.
             binding.revoke_bias(class);
-            if binding.claimants.wait(&binding.lists, class, &mut waiting.place, waker) {
+            if binding.claimants.wait(binding, class, &mut waiting.place, waker) {
                 break;
             }
             match self.claim() {
@@ -105,7 +105,7 @@ impl Waiting {
     fn leave(self, client: &Client) {
         let binding = client.binding().inner();
         if let Some(place) = self.place {
-            binding.claimants.leave(&binding.lists, place);
+            binding.claimants.leave(binding, place);
         }
     }
 }

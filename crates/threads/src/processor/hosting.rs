@@ -8,7 +8,8 @@ use crate::thread::Thread;
 impl Processor {
     /// A processor for a kernel thread that decides by itself who goes on, in a run with several.
     pub fn hosted(place: Place, stack_bytes: usize) -> &'static Processor {
-        Processor::make(place, stack_bytes, None, true)
+        let root = Box::leak(Box::new(Thread::of_kernel_thread()));
+        Box::leak(Box::new(Processor::make(root, place, stack_bytes, None, true)))
     }
 
     /// Lets a thread of this processor run until it waits, yields or ends; on the kernel thread

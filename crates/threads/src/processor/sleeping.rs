@@ -1,11 +1,13 @@
 //! A processor that sleeps: on its inbox, and on what its threads await from outside.
 
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use super::{Processor, SLEEP_MAX};
 use crate::awaited::{Enders, Word};
 use crate::kernel;
 use crate::place::Place;
+use crate::report::Waited;
 use crate::thread::Thread;
 
 /// A processor that has slept for so long gives all stacks back to the system that it does not
@@ -54,6 +56,21 @@ impl Processor {
             self.has_idled.set(since.is_some_and(|since| slept(since) >= IDLES_FROM));
         }
         team.wake_up(at.into(), rests);
+    }
+
+    /// Makes those ready whose time has come, unless somebody else has made them so.
+    pub(super) fn wake_late(&self) {
+        let now = kernel::now();
+        while let Some(thread) = self.sleepers.pop(now) {
+            let be_late = |waited: NonNull<dyn Waited>| {
+                // SAFETY: the thread borrows what it waits for, on its own stack, until it goes on,
+                // and it does so on this processor.
+                unsafe { waited.as_ref() }.be_late(self, thread)
+            };
+            if thread.waits_for.get().is_some_and(be_late) {
+                self.ready.push(thread);
+            }
+        }
     }
 
     /// See [`Idle::sleep`].

@@ -47,6 +47,8 @@ mod mutex;
 mod once;
 #[path = "../../src/overflow.rs"]
 mod overflow;
+#[path = "../../src/owned.rs"]
+mod owned;
 #[path = "../../src/place.rs"]
 mod place;
 #[path = "../../src/processor.rs"]

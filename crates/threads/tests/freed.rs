@@ -1,0 +1,72 @@
+//! What a run leaves behind: of its memory nothing. Alone in its process, so that nobody else
+//! allocates.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use nearcall_threads::{Policy, Ready, Setup, block, fork};
+
+/// Counts the bytes that are allocated.
+struct Counting;
+
+static BYTES: AtomicUsize = AtomicUsize::new(0);
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+// SAFETY: the system's, and a count.
+unsafe impl GlobalAlloc for Counting {
+    /// # Safety
+    ///
+    /// - S1 contract: [`GlobalAlloc::alloc`]'s.
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.fetch_add(layout.size(), Relaxed);
+        // SAFETY: S1.
+        unsafe { System.alloc(layout) }
+    }
+
+    /// # Safety
+    ///
+    /// - S1 contract: [`GlobalAlloc::dealloc`]'s.
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        BYTES.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: S1.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+/// The order in which threads became ready.
+#[derive(Default)]
+struct InOrder(VecDeque<Ready>);
+
+impl Policy for InOrder {
+    fn add(&mut self, thread: Ready) {
+        self.0.push_back(thread);
+    }
+
+    fn next(&mut self) -> Option<Ready> {
+        self.0.pop_front()
+    }
+}
+
+fn run(setup: Setup) {
+    let main = || fork(|| block(|| 1).unwrap()).unwrap().join().unwrap();
+    assert_eq!(setup.run(main).unwrap(), 1);
+}
+
+#[test]
+fn runs_that_are_over_and_their_policies_leave_nothing() {
+    const RUNS: usize = 200;
+    let setups = || {
+        let several = |processors| Setup::default().processors(processors);
+        let in_order = |processors| several(processors).policy(InOrder::default);
+        [several(1), several(3), in_order(1), in_order(2)]
+    };
+    // Stacks, and kernel threads that stand in for others, are kept for the next run.
+    (0..20).for_each(|_| setups().into_iter().for_each(run));
+    let before = BYTES.load(Relaxed);
+    (0..RUNS).for_each(|_| setups().into_iter().for_each(run));
+    let more = BYTES.load(Relaxed).saturating_sub(before);
+    assert!(more < RUNS * 64, "{RUNS} runs of each kind have left {more} bytes");
+}
