@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use crate::cancel::Cancelled;
 use crate::report::Report;
@@ -85,8 +86,8 @@ impl std::error::Error for ForkError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// The thread panicked, with this. It can be raised again by [`std::panic::resume_unwind`].
-    Panicked(Box<dyn Any + Send>),
+    /// The thread panicked, with this.
+    Panicked(Payload),
     /// The thread was cancelled, and did not begin or ended before it was done.
     Cancelled,
     /// The thread was joined before, and its result was taken.
@@ -100,7 +101,7 @@ pub enum JoinError {
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            JoinError::Panicked(payload) => match message(payload.as_ref()) {
+            JoinError::Panicked(payload) => match payload.message() {
                 Some(message) => write!(f, "the FastThread panicked: {message}"),
                 None => f.write_str("the FastThread panicked"),
             },
@@ -118,14 +119,31 @@ impl JoinError {
     /// What a thread has unwound with.
     #[cold]
     pub(crate) fn of(payload: Box<dyn Any + Send>) -> JoinError {
-        if payload.is::<Cancelled>() { JoinError::Cancelled } else { JoinError::Panicked(payload) }
+        match payload.is::<Cancelled>() {
+            true => JoinError::Cancelled,
+            // Not shared by itself, so that an error which has it could not be returned by `?`
+            // where errors are to be `Sync`.
+            false => JoinError::Panicked(Payload(Box::new(Mutex::new(payload)))),
+        }
     }
 }
 
-/// What a panic said, if it said it in words.
-fn message(payload: &(dyn Any + Send)) -> Option<&str> {
-    let text = payload.downcast_ref::<&'static str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+/// What a thread has panicked with.
+#[derive(Debug)]
+pub struct Payload(Box<Mutex<Box<dyn Any + Send>>>);
+
+impl Payload {
+    /// As [`std::panic::resume_unwind`] raises it again, and to be downcast.
+    pub fn into_inner(self) -> Box<dyn Any + Send> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the panic said, if it said it in words.
+    pub fn message(&self) -> Option<String> {
+        let payload = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = payload.downcast_ref::<&'static str>().map(|text| (*text).to_owned());
+        text.or_else(|| payload.downcast_ref::<String>().cloned())
+    }
 }
 
 /// Why a run had no result.

@@ -1,6 +1,7 @@
 //! What programs rely on: fork and join, locks, and what is refused. One fact a test.
 
 use std::cell::{Cell, RefCell};
+use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -77,7 +78,20 @@ fn a_panic_reaches_join_and_no_other_thread() {
         (panics.join(), other.join().unwrap())
     });
     let Err(JoinError::Panicked(payload)) = joined else { panic!("{joined:?}") };
-    assert_eq!((payload.downcast_ref::<&str>(), other), (Some(&"on purpose"), 5));
+    assert_eq!((payload.message().as_deref(), other), (Some("on purpose"), 5));
+    assert_eq!(payload.into_inner().downcast_ref::<&str>(), Some(&"on purpose"));
+}
+
+#[test]
+fn errors_are_returned_where_any_error_is() {
+    fn any() -> Result<(), Box<dyn Error + Send + Sync>> {
+        run(|| {
+            let child = fork(|| panic!("on purpose"))?;
+            child.join()?;
+            Ok(())
+        })?
+    }
+    assert_eq!(any().unwrap_err().to_string(), "the FastThread panicked: on purpose");
 }
 
 #[test]
