@@ -20,7 +20,8 @@
 //! it sleeps its longest slice at once: the end of a short one would be the next thing that the
 //! processor has to wake up for, and setting its timer for every call costs a third of a call.
 
-/// The knobs of waiting, in nanoseconds and cycles as their names say. Programs in C have the same
+/// The knobs of waiting, in nanoseconds and cycles as their names say. Of a least and a most that
+/// contradict each other the most holds. Programs in C have the same
 /// record, `nearcall_wait_policy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
@@ -127,9 +128,9 @@ impl WaitPolicy {
     pub fn adapt(&self, spin_ns: u32, waited_ns: u64) -> u32 {
         if waited_ns <= u64::from(self.spin_ns_max) {
             let wanted = (waited_ns as u32).saturating_mul(2);
-            spin_ns.max(wanted).clamp(self.spin_ns_min, self.spin_ns_max)
+            spin_ns.max(wanted).max(self.spin_ns_min).min(self.spin_ns_max)
         } else {
-            (spin_ns / 2).clamp(self.spin_ns_min, self.spin_ns_max)
+            (spin_ns / 2).max(self.spin_ns_min).min(self.spin_ns_max)
         }
     }
 
@@ -228,7 +229,7 @@ impl YieldBan {
 
     fn extend(&mut self, policy: &WaitPolicy) {
         let doubled = self.waits_last.saturating_mul(2);
-        self.waits_last = doubled.clamp(policy.yield_ban_waits_min, policy.yield_ban_waits_max);
+        self.waits_last = doubled.max(policy.yield_ban_waits_min).min(policy.yield_ban_waits_max);
         self.waits_left = self.waits_last;
         self.slow_ns = 0;
     }
@@ -284,6 +285,21 @@ mod tests {
         assert_eq!(waiter.next(|| 50_999, false), Step::Spin { polls: 64 });
         let sleep = Step::Sleep { slice_ns: 1_000_000 };
         assert_eq!(waiter.next(|| 51_000, false), sleep);
+    }
+
+    #[test]
+    fn a_most_below_its_least_holds() {
+        let policy = WaitPolicy {
+            spin_ns_max: 0,
+            yield_ban_waits_max: 1,
+            sleep_slice_ns_max: 7,
+            ..WaitPolicy::default()
+        };
+        assert_eq!((policy.adapt(0, 0), policy.adapt(50_000, 1_000_000)), (0, 0));
+        assert_eq!(policy.slice_ns(3), 7);
+        let mut ban = YieldBan::NONE;
+        ban.extend(&policy);
+        assert_eq!(ban.waits_left(), 1);
     }
 
     #[test]
