@@ -19,17 +19,17 @@ from nearcall import logs
 
 #: Exports, is called once, and ends.
 PROGRAM = """
-import logging
 import sys
 
 import nearcall
+import logging
 
 sys.path.append(sys.argv[1])
 import witness
 
 if len(sys.argv) > 2:
     said = "%(levelname)s %(name)s %(message)s"
-    logging.basicConfig(level=sys.argv[2], stream=sys.stdout, format=said)
+    logging.basicConfig(level=sys.argv[2], filename=sys.argv[3], filemode="w", format=said)
 
 
 class Seeing(witness.WitnessServer):
@@ -46,13 +46,17 @@ with nearcall.export("told", Seeing()):
 
 
 def told(witness: types.ModuleType, place: pathlib.Path, *level: str) -> tuple[list[str], str]:
-    """What the program says: on standard output, and on standard error."""
+    """What the program logs, and what it says on standard error."""
     script = place / "told.py"
     script.write_text(PROGRAM)
     stubs = pathlib.Path(witness.__file__ or "").parent
-    command = [sys.executable, "-P", str(script), str(stubs), *level]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
-    return ran.stdout.splitlines(), ran.stderr
+    # A file that is closed at exit, and opened anew if it is written to then.
+    logged = place / "logged"
+    logged.write_text("")
+    command = [sys.executable, "-P", str(script), str(stubs), *level, str(logged)]
+    ran = subprocess.run(command[: 4 + 2 * len(level)], check=True, capture_output=True, text=True)
+    assert ran.stdout == ""
+    return logged.read_text().splitlines(), ran.stderr
 
 
 def test_who_came_and_went_is_written_down(
@@ -71,6 +75,67 @@ def test_nothing_is_said_where_nobody_asks(
 ) -> None:
     assert told(witness, tmp_path) == ([], "")
     assert told(witness, tmp_path, "WARNING") == ([], "")
+
+
+#: Calls liars when all that was imported later than this was is gone.
+LATE = """
+import atexit
+import logging
+import sys
+import time
+
+
+def call_liars():
+    for client in clients:
+        try:
+            client.swap(b"1")
+        except nearcall.Error:
+            pass
+
+
+atexit.register(call_liars)
+import nearcall
+
+sys.path.append(sys.argv[1])
+import shapes
+
+# Slow, so that whoever tells is in the middle of it when the interpreter ends.
+handler = logging.Handler()
+handler.emit = lambda record: time.sleep(0.02)
+logging.getLogger().addHandler(handler)
+clients = [shapes.ShapesClient.import_("late-lies") for _ in range(8)]
+"""
+
+#: Ends its part where it is told something.
+ENDS = """
+import logging
+import sys
+
+import nearcall
+
+sys.path.append(sys.argv[1])
+import shapes
+
+handler = logging.Handler()
+handler.emit = lambda record: nearcall.shut_down()
+logging.getLogger().addHandler(handler)
+try:
+    shapes.ShapesClient.import_("late-lies").swap(b"1")
+except nearcall.Peer as error:
+    print(error.ran.value)
+"""
+
+
+@pytest.mark.parametrize("script", [LATE, ENDS])
+def test_what_is_told_at_the_end_ends_no_process(
+    start: typing.Callable[..., Process], shapes: types.ModuleType, script: str
+) -> None:
+    start(PROGRAMS / "hostile-server", "late-lies")
+    stubs = str(pathlib.Path(shapes.__file__ or "").parent)
+    for _ in range(5):
+        command = [sys.executable, "-P", "-c", script, stubs]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_who_lies_is_warned_of(
@@ -104,5 +169,8 @@ def test_how_many_lines_were_left_out_is_told(caplog: pytest.LogCaptureFixture) 
     (record,) = caplog.records
     assert (record.name, record.getMessage()) == ("nearcall.a.b", "no room left_out=7")
     assert record.__dict__["nearcall"] == {"message": "no room", "left_out": 7}
-    logs.tell(logging.INFO, json.dumps(event), 0)
+    logs.tell(logging.INFO, json.dumps(event), 5)
     assert len(caplog.records) == 1
+    # Also those before one that nobody wants to see.
+    logs.tell(logging.WARNING, json.dumps(event), 2)
+    assert caplog.records[1].getMessage() == "no room left_out=7"
