@@ -284,7 +284,8 @@ fn a_wait_for_a_signal_ends_by_its_time_with_the_lock_and_leaves_signals_to_othe
 
 #[test]
 fn a_thread_that_was_signalled_in_time_is_not_late_when_it_goes_on_late() {
-    let time = Duration::from_millis(5);
+    // Long, for the signal is to come before it has passed.
+    let time = Duration::from_millis(300);
     let (result, turns) = check(move || {
         let shared = Arc::new((Mutex::new(()), Condition::new()));
         let theirs = Arc::clone(&shared);
