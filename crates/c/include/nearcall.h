@@ -47,7 +47,8 @@
  *  - A feed (@feed) is its caller's, who releases it. An item that comes is the caller's, as a result
  *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. One
  *    that the interface forbids is NEARCALL_USAGE where it is put: it is not sent, the others are,
- *    and the feed goes on. A procedure is lent the items it takes, and gives those it makes away;
+ *    and the feed goes on, unless nearcall_feed_is_over says that a batch before it failed. A
+ *    procedure is lent the items it takes, and gives those it makes away;
  *    of one that the interface forbids its client is told NEARCALL_RESULTS_REFUSED behind those
  *    before it, and the feed is over.
  *  - Each side of an exchange is its caller's, who releases both. A procedure that is given an inlet

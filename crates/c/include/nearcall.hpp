@@ -441,10 +441,12 @@ template <class F> class sink {
 
     explicit sink(typename F::c *own) : own_(own) {}
 
-    /* Sends an item, with others. Throws call_error (NEARCALL_USAGE) if the interface forbids it:
-     * it is not sent, and the feed goes on. Throws what the server raised about one before; after
-     * that the feed is over. */
+    /* Sends an item, with others. Throws call_error if the interface forbids it (NEARCALL_USAGE)
+     * or there is no memory for it: it is not sent, and the feed goes on. Throws as well if one
+     * before could not be sent, and what the server raised about it; after that is_over(). */
     void put(const item &source) { F::put(own_.get(), source); }
+    /* Whether it has ended, or a batch of it could not be sent. */
+    bool is_over() const { return nearcall_feed_is_over(own_.get()); }
     /* Sends what there is. */
     void flush() { F::flush(own_.get()); }
     /* There are no more: what the server makes of them. */

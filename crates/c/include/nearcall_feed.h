@@ -39,6 +39,11 @@ NEARCALL_INLINE void *nearcall_feed_made(const nearcall_client *client, uint64_t
     return feed;
 }
 
+/* Whether a feed, or the sink of one, is over: it has ended, or a call for a batch of it has failed. */
+NEARCALL_INLINE bool nearcall_feed_is_over(const void *feed) {
+    return ((const nearcall_feed *)feed)->is_over;
+}
+
 /* A call for a batch was posted, or was not: the next one has another number then. */
 NEARCALL_INLINE bool nearcall_feed_counted(nearcall_feed *feed, bool is_posted) {
     feed->number += is_posted ? 1 : 0;
@@ -113,6 +118,17 @@ NEARCALL_INLINE nearcall_writer *nearcall_batch_item(nearcall_batch_put *batch) 
     return &batch->items;
 }
 
+/* There is nothing in it any more. */
+NEARCALL_INLINE void nearcall_batch_gone(nearcall_batch_put *batch) {
+    batch->count = 0;
+    batch->items.count = 0;
+    if (batch->items.capacity > NEARCALL_BATCH_KEPT_BYTES) {
+        nearcall_free(batch->items.bytes);
+        batch->items.bytes = NULL;
+        batch->items.capacity = 0;
+    }
+}
+
 /* An item was refused: the batch is as it was before it. False, always. */
 NEARCALL_COLD bool nearcall_batch_refused(nearcall_batch_put *batch,
                                           nearcall_environment *environment) {
@@ -120,6 +136,9 @@ NEARCALL_COLD bool nearcall_batch_refused(nearcall_batch_put *batch,
     batch->items.count = batch->begin;
     batch->items.has_breach = false;
     batch->items.has_no_memory = false;
+    if (batch->begin == 0) {
+        nearcall_batch_gone(batch);
+    }
     return false;
 }
 
@@ -137,17 +156,6 @@ NEARCALL_INLINE bool nearcall_batch_took(nearcall_batch_put *batch,
 NEARCALL_INLINE const nearcall_writer *nearcall_batch_whole(nearcall_batch_put *batch) {
     memcpy(batch->items.bytes, &batch->count, sizeof batch->count);
     return &batch->items;
-}
-
-/* There is nothing in it any more. */
-NEARCALL_INLINE void nearcall_batch_gone(nearcall_batch_put *batch) {
-    batch->count = 0;
-    batch->items.count = 0;
-    if (batch->items.capacity > NEARCALL_BATCH_KEPT_BYTES) {
-        nearcall_free(batch->items.bytes);
-        batch->items.bytes = NULL;
-        batch->items.capacity = 0;
-    }
 }
 
 /* An item of a server's that is judged and written, until its batch goes. */

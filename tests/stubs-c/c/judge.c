@@ -96,8 +96,10 @@ static void rows_go(const judging_Judging *judging) {
     for (int i = 0; i < MANY; i++) {
         put(nearcall_put_judging_Judging_rows_go(feed, row_of(judging_RED, "c"), &env));
         refused(nearcall_put_judging_Judging_rows_go(feed, bad_row(2), &env));
+        CHECK(!nearcall_feed_is_over(feed));
     }
     told(nearcall_end_judging_Judging_rows_go(feed, &env), many_of("ababab", 'c'));
+    CHECK(nearcall_feed_is_over(feed));
     nearcall_release_judging_Judging_rows_go(feed);
     /* Given up with one that was put, and one that was not. */
     feed = judging_Judging_rows_go(judging, &env);

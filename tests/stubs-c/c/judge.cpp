@@ -49,7 +49,7 @@ void go(S sink, const T &good, const T &bad, const std::string &plainly, const s
         sink.put(good);
         wanted += told;
     }
-    CHECK(sink.end() == wanted);
+    CHECK(!sink.is_over() && sink.end() == wanted && sink.is_over());
 }
 
 void go(const judging::Judging &client) {

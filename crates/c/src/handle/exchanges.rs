@@ -307,9 +307,10 @@ pub unsafe extern "C" fn nearcall_outlet_release(
     }
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
-    // It may be the one that an end was used with.
-    let is_given_up = environment.outcome == Outcome::GivenUp as u32;
-    if environment.outcome != Outcome::RETURNED && !is_given_up {
+    // It may be the one that an end was used with: what an item was refused for is nobody's error.
+    let of_an_end = [Outcome::GivenUp, Outcome::Usage, Outcome::NoMemory];
+    let is_of_an_end = of_an_end.iter().any(|&of_it| environment.outcome == of_it as u32);
+    if environment.outcome != Outcome::RETURNED && !is_of_an_end {
         outlet.raise(Raised::taken_from(environment));
     }
 }

@@ -260,7 +260,7 @@ pub unsafe extern "C" fn nearcall_feed_next(
 }
 
 /// An item that a procedure has made is beyond a limit of the interface: its feed is over, behind
-/// the items before it. Says why on standard error, as of other results. False, always.
+/// the items before it. Says why to the server's author, as of other results. False, always.
 ///
 /// # Safety
 ///

@@ -246,7 +246,7 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
     served.refuse(Refusal::Results(raised(outcome)))
 }
 
-/// A procedure cannot go on. Says so on standard error, as a panic in Rust does.
+/// A procedure cannot go on. Says so to the server's author, as a panic in Rust does.
 ///
 /// # Safety
 ///

@@ -100,12 +100,10 @@ impl C<'_> {
             Some(end) => {
                 text.lines([
                     format!("/* Sends an item, with others; it is the {kind}'s, whatever happens."),
-                    String::from(" * False if the interface forbids it: NEARCALL_USAGE, as of an"),
-                    format!(" * argument. It is not sent, the others are, and the {kind} goes on."),
-                    String::from(
-                        " * False after any other error, also of what was put before: it is",
-                    ),
-                    String::from(" * over. */"),
+                    String::from(" * False if the interface forbids it (NEARCALL_USAGE, as of an"),
+                    String::from(" * argument) or there is no memory for it: it is not sent, the"),
+                    format!(" * others are, and the {kind} goes on. False, too, if what was put"),
+                    String::from(" * before could not be sent: nearcall_feed_is_over then. */"),
                 ]);
                 text.line(format!("{};", self.put_signature(feed)));
                 text.line("/* Sends what there is. What becomes of it is told after it. */");
