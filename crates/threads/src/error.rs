@@ -121,8 +121,7 @@ impl JoinError {
     pub(crate) fn of(payload: Box<dyn Any + Send>) -> JoinError {
         match payload.is::<Cancelled>() {
             true => JoinError::Cancelled,
-            // Not shared by itself, so that an error which has it could not be returned by `?`
-            // where errors are to be `Sync`.
+            // In a mutex, as it need not be `Sync`, and errors that `?` takes often have to be.
             false => JoinError::Panicked(Payload(Box::new(Mutex::new(payload)))),
         }
     }

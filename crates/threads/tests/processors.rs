@@ -313,26 +313,43 @@ fn a_run_has_a_processor_and_not_too_many() {
 #[test]
 fn signals_and_times_meet_on_two_processors_and_each_wait_ends_by_one_of_them() {
     const WAITS: u32 = 2_000;
-    let (signalled, late) = check(2, || {
-        let shared = Arc::new((Mutex::new(0_u32), Condition::new()));
+    /// Waits that have ended, and signals.
+    #[derive(Default)]
+    struct Counts {
+        waits: u32,
+        signals: u32,
+    }
+    let ended = check(2, || {
+        let shared = Arc::new((Mutex::new(Counts::default()), Condition::new()));
         let theirs = Arc::clone(&shared);
-        // Some of them come in time.
+        // Some of them come in time. With the lock, so that who waits sees each counted.
         let signals = fork_elsewhere(move || {
-            while *theirs.0.lock().unwrap() < WAITS {
+            loop {
+                let mut counts = theirs.0.lock().unwrap();
+                if counts.waits == WAITS {
+                    break;
+                }
+                counts.signals += 1;
                 theirs.1.signal();
+                drop(counts);
                 spin_loop();
             }
         });
-        let (mut signalled, mut late) = (0, 0);
+        let mut ended = 0;
         for number in 0..WAITS {
             let timeout = Duration::from_nanos(u64::from(number % 64) * 100);
-            let waited = shared.1.wait_timeout(shared.0.lock().unwrap(), timeout);
-            let (mut count, result) = waited.unwrap();
-            *count += 1;
-            *if result.timed_out() { &mut late } else { &mut signalled } += 1;
+            let counts = shared.0.lock().unwrap();
+            let (before, begin) = (counts.signals, Instant::now());
+            let (mut counts, result) = shared.1.wait_timeout(counts, timeout).unwrap();
+            // Not by a signal, or a time, of a wait before it.
+            ended += u32::from(match result.timed_out() {
+                true => begin.elapsed() >= timeout,
+                false => counts.signals > before,
+            });
+            counts.waits += 1;
         }
         signals.join().unwrap();
-        (signalled, late)
+        ended
     });
-    assert_eq!(signalled + late, WAITS);
+    assert_eq!(ended, WAITS);
 }
