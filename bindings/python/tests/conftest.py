@@ -63,6 +63,25 @@ def witness(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
     return generated(ROOT / "tests/stubs-c/witness.idl", tmp_path_factory.mktemp("witness"))
 
 
+#: The same for a program of its own, which finds the stubs where its first argument says.
+SEEING = """
+import sys
+
+import nearcall
+
+sys.path.append(sys.argv[1])
+import witness
+
+
+class Seeing(witness.WitnessServer):
+    def who(self): return 0, 0, 0
+    def giver(self): return 0
+    def left(self): return 0
+    def linger(self): pass
+    def seen(self): return 9
+"""
+
+
 @pytest.fixture
 def seeing(witness: types.ModuleType) -> typing.Any:
     """A server of it, each of whose procedures returns something else."""

@@ -14,7 +14,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import ROOT
+from conftest import ROOT, SEEING
 
 #: How many there are of each.
 CLASSES: list[tuple[type, int]] = [(nearcall.WaitPolicy, 11), (nearcall.DomainOptions, 13)]
@@ -83,23 +83,8 @@ def test_what_a_knob_cannot_be_is_told(
 
 
 #: A domain that serves two bindings at most, of which one user alone may have one.
-CONFIGURED = """
-import sys
-
-import nearcall
-
-sys.path.append(sys.argv[1])
-import witness
-
+CONFIGURED = SEEING + """
 nearcall.configure(nearcall.DomainOptions(bindings_max=2))
-
-
-class Seeing(witness.WitnessServer):
-    def who(self): return 0, 0, 0
-    def giver(self): return 0
-    def left(self): return 0
-    def linger(self): pass
-    def seen(self): return 9
 
 
 with nearcall.export("configured", Seeing()):

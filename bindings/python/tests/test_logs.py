@@ -14,30 +14,16 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, Process
+from conftest import PROGRAMS, SEEING, Process
 from nearcall import logs
 
 #: Exports, is called once, and ends.
-PROGRAM = """
-import sys
-
-import nearcall
+PROGRAM = SEEING + """
 import logging
-
-sys.path.append(sys.argv[1])
-import witness
 
 if len(sys.argv) > 2:
     said = "%(levelname)s %(name)s %(message)s"
     logging.basicConfig(level=sys.argv[2], filename=sys.argv[3], filemode="w", format=said)
-
-
-class Seeing(witness.WitnessServer):
-    def who(self): return 0, 0, 0
-    def giver(self): return 0
-    def left(self): return 0
-    def linger(self): pass
-    def seen(self): return 9
 
 
 with nearcall.export("told", Seeing()):
@@ -53,8 +39,9 @@ def told(witness: types.ModuleType, place: pathlib.Path, *level: str) -> tuple[l
     # A file that is closed at exit, and opened anew if it is written to then.
     logged = place / "logged"
     logged.write_text("")
-    command = [sys.executable, "-P", str(script), str(stubs), *level, str(logged)]
-    ran = subprocess.run(command[: 4 + 2 * len(level)], check=True, capture_output=True, text=True)
+    told_how = [*level, str(logged)] if level else []
+    command = [sys.executable, "-P", str(script), str(stubs), *told_how]
+    ran = subprocess.run(command, check=True, capture_output=True, text=True)
     assert ran.stdout == ""
     return logged.read_text().splitlines(), ran.stderr
 

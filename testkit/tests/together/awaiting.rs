@@ -71,6 +71,15 @@ fn poll<F: Future + ?Sized>(future: Pin<&mut F>, waker: &Waker) -> Poll<F::Outpu
     future.poll(&mut Context::from_waker(waker))
 }
 
+/// Calls that have every A-stack.
+fn all_under_way<F: Future>(begin: impl FnMut(i32) -> F) -> Vec<Pin<Box<F>>> {
+    let mut all: Vec<_> = (0..ASTACKS).map(begin).map(Box::pin).collect();
+    for call in &mut all {
+        assert!(poll(call.as_mut(), Waker::noop()).is_pending());
+    }
+    all
+}
+
 /// Polls as often as a task that wakes itself is polled; then it sleeps.
 fn poll_until_asleep<F: Future + ?Sized>(mut future: Pin<&mut F>) {
     let sleeper = Sleeper::new();
@@ -395,10 +404,7 @@ fn a_blocking_call_is_refused_an_astack_that_tasks_of_its_thread_have() {
         let server = world.serve("awaiting");
         let client = world.import(&server);
         let calls = client.awaiting();
-        let mut all: Vec<_> = (0..ASTACKS).map(|number| Box::pin(calls.add(number, 1))).collect();
-        for call in &mut all {
-            assert!(poll(call.as_mut(), Waker::noop()).is_pending());
-        }
+        let all = all_under_way(|number| calls.add(number, 1));
         let refused = client.null().unwrap_err();
         let is_named = matches!(refused, CallError::Usage(UsageError::Outstanding { .. }));
         assert!(is_named, "{refused}");
@@ -415,10 +421,7 @@ fn who_is_dropped_in_the_queue_for_an_astack_lets_the_next_one_have_it() {
         let server = world.serve("awaiting");
         let client = world.import(&server);
         let calls = client.awaiting();
-        let mut all: Vec<_> = (0..ASTACKS).map(|number| Box::pin(calls.add(number, 1))).collect();
-        for call in &mut all {
-            assert!(poll(call.as_mut(), Waker::noop()).is_pending());
-        }
+        let mut all = all_under_way(|number| calls.add(number, 1));
         let (mut first, mut second) = (Box::pin(calls.null()), Box::pin(calls.null()));
         poll_until_asleep(first.as_mut());
         let sleeper = Sleeper::new();
@@ -439,10 +442,7 @@ fn who_is_woken_for_an_astack_and_does_not_look_is_passed_by() {
         let server = world.serve("awaiting");
         let client = world.import(&server);
         let calls = client.awaiting();
-        let mut all: Vec<_> = (0..ASTACKS).map(|number| Box::pin(calls.add(number, 1))).collect();
-        for call in &mut all {
-            assert!(poll(call.as_mut(), Waker::noop()).is_pending());
-        }
+        let all = all_under_way(|number| calls.add(number, 1));
         let (mut first, mut second) = (Box::pin(calls.null()), Box::pin(calls.null()));
         poll_until_asleep(first.as_mut());
         let sleeper = Sleeper::new();
