@@ -48,13 +48,14 @@
  *    is; one that is put is the feed's, whatever happens, and holds memory of nearcall_allocate. One
  *    that the interface forbids is NEARCALL_USAGE where it is put: it is not sent, the others are,
  *    and the feed goes on, unless nearcall_feed_is_over says that a batch before it failed. A
- *    procedure is lent the items it takes, and gives those it makes away;
- *    of one that the interface forbids its client is told NEARCALL_RESULTS_REFUSED behind those
- *    before it, and the feed is over.
+ *    procedure is lent the items it takes, and gives those it makes away; of one that the interface
+ *    forbids its client is told NEARCALL_RESULTS_REFUSED behind those before it, and the feed is
+ *    over.
  *  - Each side of an exchange is its caller's, who releases both. A procedure that is given an inlet
  *    and an outlet releases both, whatever it returns or raises; before it has returned, nothing
  *    comes and nothing goes. An item that is taken is the taker's; one that is given is the
- *    outlet's, whatever happens, and judged as one that is put.
+ *    outlet's, whatever happens, and judged as one that is put: with an environment of the giver's
+ *    own, for what a procedure's says when it returns is what its client is told.
  *  - Text is UTF-8 with a NUL behind it; null is empty text.
  *  - A child of fork(2) makes a domain of its own. It may release its copies of what its parent has,
  *    which its parent does not notice. A call through its parent's client is NEARCALL_USAGE, memory
@@ -421,7 +422,8 @@ typedef enum nearcall_level {
  * "level", "target" ("nearcall::audit" of an audit record) and what there is to say. The line lives
  * until it returns. Any thread may tell, several at once, also in the middle of the runtime's work:
  * `log` must not call Nearcall. Once in a process, before the first domain is made; false if `log`
- * is null, or another one was set. Without it nothing is written anywhere. */
+ * is null, or another one was set. Without it nothing is written anywhere, but for what a server's
+ * author has to know (a procedure that panicked, results that were refused): standard error. */
 bool nearcall_set_log(void (*log)(void *context, nearcall_level level, const char *line),
                       void *context);
 

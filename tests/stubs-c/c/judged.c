@@ -172,7 +172,7 @@ static void begin(void *(*work)(void *), void *inlet, void *outlet) {
             CHECK(nearcall_give_judging_Judging_##what(own.outlet, item, &env));                  \
         }                                                                                         \
         /* The last one is refused, too, and that is no error of the exchange's. */               \
-        refused(nearcall_give_judging_Judging_##what(own.outlet, bad, &env), &env, why);        \
+        refused(nearcall_give_judging_Judging_##what(own.outlet, bad, &env), &env, why);          \
         nearcall_release_inlet_judging_Judging_##what(own.inlet);                                 \
         nearcall_release_outlet_judging_Judging_##what(own.outlet, &env);                         \
         return NULL;                                                                              \
