@@ -22,6 +22,7 @@ use send_wrapper::SendWrapper;
 use crate::call::{Binding, Replied, fill_call, replied, results};
 use crate::errors;
 use crate::messages::{Filled, Side};
+use crate::serve_awaited::ServedCall;
 use crate::table::{Plan, Procedure};
 use crate::wakes::{CallWaker, Wakes};
 
@@ -52,6 +53,8 @@ self_cell!(
 pub struct AwaitedCall {
     plan: Arc<Plan>,
     procedure: usize,
+    /// The call that is served by who awaits it, if one is.
+    within: Option<Py<ServedCall>>,
     waker: Arc<CallWaker>,
     /// Its last poll has woken it.
     is_woken: AtomicBool,
@@ -65,13 +68,15 @@ enum State {
     Over,
 }
 
-/// Begins a call of the procedure of this index, which `wakes` is to tell of. `None`: a thread is
-/// to make it, as it may have to be made once more, or as its arguments take long to copy.
+/// Begins a call of the procedure of this index, which `wakes` is to tell of; in the middle of the
+/// call `within`, if that is given. `None`: a thread is to make it, as it may have to be made once
+/// more, or as its arguments take long to copy.
 #[pyfunction]
-#[pyo3(signature = (binding, wakes, procedure, *arguments))]
+#[pyo3(signature = (binding, wakes, within, procedure, *arguments))]
 pub fn begin(
     binding: &Bound<'_, Binding>,
     wakes: &Wakes,
+    within: Option<Py<ServedCall>>,
     procedure: usize,
     arguments: &Bound<'_, PyTuple>,
 ) -> PyResult<Option<AwaitedCall>> {
@@ -91,6 +96,7 @@ pub fn begin(
     Ok(Some(AwaitedCall {
         plan: Arc::clone(binding.plan()),
         procedure,
+        within,
         waker: Arc::new(CallWaker::new(number, wakes)),
         is_woken: AtomicBool::new(false),
         state: Mutex::new(State::Going(going, filled)),
@@ -123,7 +129,14 @@ impl AwaitedCall {
         let called = (procedure, self.procedure as u32);
         going.with_dependent_mut(|client, stage| {
             // It copies, yields to its server and makes system calls.
-            let polled = py.detach(|| SendWrapper::new(stage.poll(client, called, filled, &waker)));
+            let mut poll = || stage.poll(client, called, filled, &waker);
+            let within = self.within.as_ref().map(Py::get);
+            let polled = py.detach(|| {
+                SendWrapper::new(match within {
+                    Some(served) => served.within(poll),
+                    None => poll(),
+                })
+            });
             Some(match polled.take() {
                 Poll::Pending => return None,
                 Poll::Ready(Ok(Some(replied))) => {

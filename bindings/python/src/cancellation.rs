@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::serve_awaited::ServedCall;
+
 thread_local! {
     /// What ends the call that this thread makes.
     static OWN: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
@@ -14,9 +16,10 @@ thread_local! {
 
 /// Says of the calls that one function makes that nobody waits for them any more.
 #[pyclass(frozen, module = "nearcall._native")]
-#[derive(Default)]
 pub struct Cancellation {
     is_cancelled: Arc<AtomicBool>,
+    /// The call that is served by who makes them, if one is.
+    within: Option<Py<ServedCall>>,
 }
 
 /// While it lives, the calls of this thread can be cancelled.
@@ -27,12 +30,13 @@ struct Cancellable {
 #[pymethods]
 impl Cancellation {
     #[new]
-    fn new() -> Cancellation {
-        Cancellation::default()
+    #[pyo3(signature = (within=None))]
+    fn new(within: Option<Py<ServedCall>>) -> Cancellation {
+        Cancellation { is_cancelled: Arc::default(), within }
     }
 
     /// What `function` evaluates to, whose calls are aborted like those whose deadline has passed
-    /// when this is cancelled.
+    /// when this is cancelled; in the middle of the call `within`, if that was given.
     #[pyo3(signature = (function, *arguments))]
     fn run<'py>(
         &self,
@@ -40,7 +44,10 @@ impl Cancellation {
         arguments: &Bound<'py, PyTuple>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _cancellable = self.begin();
-        function.call1(arguments)
+        match &self.within {
+            Some(served) => served.get().within(|| function.call1(arguments)),
+            None => function.call1(arguments),
+        }
     }
 
     /// A call is aborted when its thread looks up from its sleep, within 20 ms.

@@ -23,7 +23,7 @@ pub struct Importer {
 /// # Cost: one look-up in a table of bindings; ask once a call.
 #[pyfunction]
 pub fn current_call() -> Option<CurrentCall> {
-    nearcall::current_call().map(|served| CurrentCall { served })
+    nearcall::current_call().map(CurrentCall::from)
 }
 
 #[pymethods]
@@ -59,6 +59,12 @@ impl Importer {
         let number = |number: Option<u32>| number.map_or("None".to_owned(), |one| one.to_string());
         let [pid, uid, gid] = [self.pid, self.uid, self.gid].map(number);
         format!("Importer(pid={pid}, uid={uid}, gid={gid})")
+    }
+}
+
+impl From<Served> for CurrentCall {
+    fn from(served: Served) -> CurrentCall {
+        CurrentCall { served }
     }
 }
 

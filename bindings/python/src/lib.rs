@@ -32,6 +32,7 @@ mod pending;
 mod read;
 mod release;
 mod serve;
+mod serve_awaited;
 mod served_exchange;
 mod served_feed;
 mod table;
@@ -69,6 +70,8 @@ mod _native {
     use super::pending::{Pending, post_in_haste};
     #[pymodule_export]
     use super::serve::Clerk;
+    #[pymodule_export]
+    use super::serve_awaited::ServedCall;
     #[pymodule_export]
     use super::served_exchange::{Inlet, Outlet};
     #[pymodule_export]

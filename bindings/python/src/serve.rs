@@ -1,11 +1,11 @@
 //! Serving: procedures written in Python, entered from the domain's processors.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::name::Scope;
-use nearcall::raw::{Arguments, Entries, Outcome, Replied, Results};
+use nearcall::raw::{Arguments, Entries, Malformed, Outcome, Replied, Results};
 use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError, WrongDescriptor};
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -16,11 +16,13 @@ use crate::domain::domain;
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
+use crate::serve_awaited;
 use crate::served_exchange::ExchangeCall;
 use crate::served_feed::FeedCall;
-use crate::table::{Message, Plan, Procedure, Role};
+use crate::table::{Message, Plan, Procedure, Role, Table};
 use crate::tables::Interface;
 use crate::thread_state;
+use crate::wakes::{Queue, Wakes};
 use crate::write::Wrong;
 
 /// An exported interface.
@@ -29,11 +31,18 @@ pub struct Clerk {
     clerk: Mutex<Option<nearcall::Clerk>>,
 }
 
-/// The entry stubs over a server's methods.
-struct ServedObject {
-    plan: Arc<Plan>,
+/// A server's methods.
+pub struct Object {
+    pub plan: Arc<Plan>,
     /// Bound methods, in the order of the procedures; what carries a feed has none.
-    functions: Vec<Option<Py<PyAny>>>,
+    pub functions: Vec<Option<Py<PyAny>>>,
+}
+
+/// The entry stubs over them.
+struct ServedObject {
+    object: Arc<Object>,
+    /// Of the event loop that awaits what neither opens nor carries a feed, if one does.
+    queue: Option<Arc<Queue>>,
 }
 
 /// Why a procedure has no results.
@@ -48,32 +57,38 @@ pub enum Unserved {
 
 #[pymethods]
 impl Clerk {
-    /// Exports `server` under `name`: to processes of this user (in the system scope, where root
-    /// exports without `XDG_RUNTIME_DIR`, to nobody), to whoever may open the socket, or to whom
-    /// the policy file of this path admits. The name goes to `directory`, if there is one.
+    /// Exports `server` under the name of `place`: to processes of this user (in the system scope,
+    /// where root exports without `XDG_RUNTIME_DIR`, to nobody), to whoever may open the socket, or
+    /// to whom the policy file of this path admits. The name goes to the directory there, if one
+    /// is. The event loop of `wakes`, if that is given, awaits the methods, but for those that open
+    /// a feed.
     #[new]
     #[pyo3(signature = (
-        interface, name, server, is_open_to_anyone=false, policy=None, directory=None
+        interface, place, server, is_open_to_anyone=false, policy=None, wakes=None
     ))]
     fn new(
         py: Python<'_>,
         interface: &Interface,
-        name: &str,
+        place: (String, Option<PathBuf>),
         server: &Bound<'_, PyAny>,
         is_open_to_anyone: bool,
         policy: Option<PathBuf>,
-        directory: Option<PathBuf>,
+        wakes: Option<&Wakes>,
     ) -> PyResult<Clerk> {
         let domain = domain()?;
+        let (name, directory) = place;
         let plan = Arc::clone(&interface.plan);
         let functions = plan.procedures.iter().map(|procedure| {
-            let function = procedure.function.as_ref();
-            let function = function.map(|name| server.getattr(name.bind(py)));
-            let function = function.transpose()?;
-            function.map(|function| entered(procedure.name, function)).transpose()
+            let Some(name) = &procedure.function else { return Ok(None) };
+            let function = server.getattr(name.bind(py))?;
+            match wakes.is_some() && procedure.role == Role::Plain {
+                true => Ok(Some(function.unbind())),
+                false => entered(procedure, function).map(Some),
+            }
         });
         let functions = functions.collect::<PyResult<_>>()?;
-        let entries = ServedObject { plan, functions };
+        let object = Arc::new(Object { plan, functions });
+        let entries = ServedObject { object, queue: wakes.map(Wakes::queue) };
         let mut options = ExportOptions::default();
         options.scope = directory.map(Scope::Directory);
         options.policy = match (policy, is_open_to_anyone) {
@@ -85,7 +100,7 @@ impl Clerk {
             }
         };
         let clerk = py
-            .detach(|| nearcall::Clerk::export_with(domain, name, entries, options))
+            .detach(|| nearcall::Clerk::export_with(domain, &name, entries, options))
             .map_err(|error| errors::of_export(py, &error))?;
         Ok(Clerk { clerk: Mutex::new(Some(clerk)) })
     }
@@ -127,11 +142,15 @@ impl Clerk {
 }
 
 /// A method that can be entered: one that is awaited would not run, and seem to have run.
-fn entered(name: &str, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+fn entered(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     let inspect = function.py().import("inspect")?;
     for kind in ["iscoroutinefunction", "isasyncgenfunction"] {
         if inspect.call_method1(kind, (&function,))?.is_truthy()? {
-            let message = format!("{name} is `async def`: nobody awaits a procedure in Python");
+            let why = match procedure.role {
+                Role::Plain => "only the methods of an AsyncServer are awaited",
+                _ => "what opens a feed is not awaited",
+            };
+            let message = format!("{} is `async def`: {why}", procedure.name);
             return Err(PyTypeError::new_err(message));
         }
     }
@@ -146,50 +165,69 @@ fn rules(py: Python<'_>, path: &Path) -> PyResult<Policy> {
 
 impl Entries for ServedObject {
     fn interface(&self) -> &'static InterfaceDescriptor {
-        self.plan.descriptor
+        self.object.plan.descriptor
     }
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        let function = self.functions[procedure].as_ref();
+        let object = &self.object;
+        if let Some(queue) = &self.queue
+            && object.plan.procedures[procedure].role == Role::Plain
+        {
+            return serve_awaited::set_aside(object, queue, procedure, arguments);
+        }
+        let function = object.functions[procedure].as_ref();
         attached(function, |py| {
             let function = function.map(|function| function.bind(py));
-            self.run(py, procedure, function, arguments)
+            object.run(py, procedure, function, arguments)
         })
     }
 
     fn is_awaited(&self) -> bool {
-        let mut procedures = self.plan.procedures.iter();
-        procedures.any(|procedure| matches!(procedure.role, Role::OpensExchange { .. }))
+        let mut procedures = self.object.plan.procedures.iter();
+        self.queue.is_some()
+            || procedures.any(|procedure| matches!(procedure.role, Role::OpensExchange { .. }))
     }
 }
+
+/// A procedure raised what the interface does not know.
+pub struct Raised;
 
 /// Serves a call of `function` with the interpreter.
 pub fn attached(
     function: Option<&Py<PyAny>>,
     serve: impl FnOnce(Python<'_>) -> Result<Replied, Unserved>,
 ) -> Outcome {
-    let served = Python::try_attach(|py| {
+    let ended = Python::try_attach(|py| {
         thread_state::keep(py);
-        serve(py).map_err(|unserved| {
-            let (refusal, error) = match unserved {
-                Unserved::Refused(refusal) => return Some(refusal),
-                Unserved::Unfit(refusal, error) => (Some(refusal), error),
-                Unserved::Python(error) => (None, error),
-            };
-            error.write_unraisable(py, function.map(|function| function.bind(py)));
-            refusal
-        })
+        let served = serve(py);
+        outcome(py, function, served)
     });
-    match served {
-        Some(Ok(replied)) => Ok(replied),
-        Some(Err(Some(refusal))) => Err(refusal),
-        // To the client it is what a panic is: the procedure ran and has no results. The hook
-        // that prints panics has nothing to add to the traceback.
-        Some(Err(None)) | None => std::panic::resume_unwind(Box::new("raised in Python")),
+    // To the client it is what a panic is: the procedure ran and has no results. The hook that
+    // prints panics has nothing to add to the traceback.
+    match ended {
+        Some(Ok(outcome)) => outcome,
+        Some(Err(Raised)) | None => std::panic::resume_unwind(Box::new("raised in Python")),
     }
 }
 
-impl ServedObject {
+/// What the runtime is told of a call of `function`; what the client is not told is shown to the
+/// server's own people.
+pub fn outcome(
+    py: Python<'_>,
+    function: Option<&Py<PyAny>>,
+    served: Result<Replied, Unserved>,
+) -> Result<Outcome, Raised> {
+    let (refusal, error) = match served {
+        Ok(replied) => return Ok(Ok(replied)),
+        Err(Unserved::Refused(refusal)) => return Ok(Err(refusal)),
+        Err(Unserved::Unfit(refusal, error)) => (Some(refusal), error),
+        Err(Unserved::Python(error)) => (None, error),
+    };
+    error.write_unraisable(py, function.map(|function| function.bind(py)));
+    refusal.map(Err).ok_or(Raised)
+}
+
+impl Object {
     fn run<'py>(
         &self,
         py: Python<'py>,
@@ -198,7 +236,10 @@ impl ServedObject {
         arguments: Arguments<'_>,
     ) -> Result<Replied, Unserved> {
         let procedure = &self.plan.procedures[index];
-        let given = self.given(py, &procedure.request, &arguments)?;
+        let message = &procedure.request;
+        // Before anything is refused: what came is then closed.
+        let came = came(message, &arguments).map_err(malformed)?;
+        let given = given(py, &self.plan.table, (message, came), &arguments)?;
         let feed = FeedCall { py, plan: &self.plan, index };
         let exchange = ExchangeCall { py, plan: &self.plan, index };
         let answer = match (function, procedure.role) {
@@ -218,32 +259,35 @@ impl ServedObject {
         };
         reply(py, &self.plan, index, (answer, arguments))
     }
+}
 
-    /// The arguments, copied from the A-stack.
-    fn given<'py>(
-        &self,
-        py: Python<'py>,
-        message: &Message,
-        arguments: &Arguments<'_>,
-    ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unserved> {
-        // Before anything is refused: what came is then closed.
-        let came = match message.descriptors.as_slice() {
-            [] => Vec::new(),
-            kinds => arguments.each_descriptor(kinds).map_err(malformed)?,
-        };
-        let came = came.into_iter().map(PeerDescriptor::from).collect();
-        let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
-        arguments.copy_fixed(&mut fixed);
-        let incoming = match message.has_payloads {
-            true => Some(arguments.variable_at(message.variable_at).map_err(malformed)?),
-            false => None,
-        };
-        let values = messages::values(py, message, &self.plan.table, &fixed, incoming, came);
-        values.map_err(|unread| match unread {
-            Unread::Malformed(found) => malformed(found),
-            Unread::Python(error) => Unserved::Python(error),
-        })
+/// The descriptors that came with a call.
+pub fn came(message: &Message, arguments: &Arguments<'_>) -> Result<Vec<OwnedFd>, Malformed> {
+    match message.descriptors.as_slice() {
+        [] => Ok(Vec::new()),
+        kinds => arguments.each_descriptor(kinds),
     }
+}
+
+/// The arguments, copied from the A-stack, and the descriptors that came with them.
+pub fn given<'py>(
+    py: Python<'py>,
+    table: &Table,
+    (message, came): (&Message, Vec<OwnedFd>),
+    arguments: &Arguments<'_>,
+) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unserved> {
+    let came = came.into_iter().map(PeerDescriptor::from).collect();
+    let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
+    arguments.copy_fixed(&mut fixed);
+    let incoming = match message.has_payloads {
+        true => Some(arguments.variable_at(message.variable_at).map_err(malformed)?),
+        false => None,
+    };
+    let values = messages::values(py, message, table, &fixed, incoming, came);
+    values.map_err(|unread| match unread {
+        Unread::Malformed(found) => malformed(found),
+        Unread::Python(error) => Unserved::Python(error),
+    })
 }
 
 /// Replies with the results of a procedure, or with what it raised.
@@ -343,7 +387,7 @@ fn put<'a>(
     Ok(results)
 }
 
-pub fn malformed(found: nearcall::raw::Malformed) -> Unserved {
+pub fn malformed(found: Malformed) -> Unserved {
     Unserved::Refused(found.into())
 }
 

@@ -179,13 +179,16 @@ def start(shapes: types.ModuleType) -> typing.Iterator[typing.Callable[..., Proc
 
 @pytest.fixture(scope="session")
 def servers(shapes: types.ModuleType) -> typing.Iterator[None]:
-    """A server in Rust and one in Python, for tests that leave them as they are."""
+    """A server in Rust, one in Python, and one in Python that is awaited, for tests that leave them
+    as they are."""
     rust = Process(PROGRAMS / "shapes-server", "rust")
     script = ROOT / "bindings/python/tests/server.py"
     python = Process(sys.executable, script, shapes.__file__, "python")
+    awaited = Process(sys.executable, script, shapes.__file__, "tasks", "awaited")
     yield
     rust.end()
     python.end()
+    awaited.end()
 
 
 @pytest.fixture(scope="session")
@@ -194,9 +197,12 @@ def passing_servers(passing: types.ModuleType) -> typing.Iterator[None]:
     rust = Process(PROGRAMS / "passing-server", "vault-rust", "feeding-rust")
     script = ROOT / "bindings/python/tests/passing_server.py"
     python = Process(sys.executable, script, passing.__file__, "vault-python", "feeding-python")
+    names = ["vault-tasks", "feeding-tasks"]
+    awaited = Process(sys.executable, script, passing.__file__, *names, "awaited")
     yield
     rust.end()
     python.end()
+    awaited.end()
 
 
 @pytest.fixture(scope="session")
@@ -222,7 +228,13 @@ def python(servers: None, shapes: types.ModuleType) -> typing.Any:
     return shapes.ShapesClient.import_("python")
 
 
-@pytest.fixture(params=["rust", "python"])
+@pytest.fixture
+def tasks(servers: None, shapes: types.ModuleType) -> typing.Any:
+    """A client of the server in Python that is awaited, with a binding of its own."""
+    return shapes.ShapesClient.import_("tasks")
+
+
+@pytest.fixture(params=["rust", "python", "tasks"])
 def client(request: pytest.FixtureRequest) -> typing.Any:
-    """A client of either."""
+    """A client of each."""
     return request.getfixturevalue(request.param)

@@ -1,4 +1,5 @@
-"""The same server as ``passing-server``, in Python: ``passing_server.py MODULE VAULT FEEDING``."""
+"""The same server as ``passing-server``, in Python: ``passing_server.py MODULE VAULT FEEDING
+[awaited]``."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import time
 import typing
 
 import nearcall
+from awaiting import serve
 
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]).parent))
 import passing  # noqa: E402
@@ -153,6 +155,9 @@ class Feeding(passing.FeedingServer):
         return Held.count
 
 
-with nearcall.export(sys.argv[2], Vault()), nearcall.export(sys.argv[3], Feeding()):
-    print("ready", flush=True)
-    sys.stdin.read()
+serve(
+    {
+        sys.argv[2]: (Vault, passing.VaultAsyncServer),
+        sys.argv[3]: (Feeding, passing.FeedingAsyncServer),
+    }
+)

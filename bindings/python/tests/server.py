@@ -1,4 +1,4 @@
-"""The same server as ``shapes-server``, in Python: ``server.py MODULE NAME``."""
+"""The same server as ``shapes-server``, in Python: ``server.py MODULE NAME [awaited]``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import typing
 
 import numpy
 
-import nearcall
+from awaiting import serve
 
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]).parent))
 import shapes  # noqa: E402
@@ -97,6 +97,4 @@ class Shapes(shapes.ShapesServer):
         return self.sum
 
 
-with nearcall.export(sys.argv[2], Shapes()):
-    print("ready", flush=True)
-    sys.stdin.read()
+serve({sys.argv[2]: (Shapes, shapes.ShapesAsyncServer)})

@@ -28,9 +28,9 @@ Passing = types.ModuleType
 FUTURE_WRITE = 0x10
 
 
-@pytest.fixture(params=["rust", "python"])
+@pytest.fixture(params=["rust", "python", "tasks"])
 def vault(request: pytest.FixtureRequest, passing_servers: None, passing: Passing) -> typing.Any:
-    """A client of either."""
+    """A client of each."""
     return passing.VaultClient.import_(f"vault-{request.param}")
 
 

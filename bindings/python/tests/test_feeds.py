@@ -29,11 +29,11 @@ NEVER = 2**32 - 1
 BATCH = 496
 
 
-@pytest.fixture(params=["rust", "python"])
+@pytest.fixture(params=["rust", "python", "tasks"])
 def feeding(
     request: pytest.FixtureRequest, passing_servers: None, passing: Passing
 ) -> typing.Iterator[typing.Any]:
-    """A client of either server, which holds no feed in the end."""
+    """A client of each server, which holds no feed in the end."""
     client = passing.FeedingClient.import_(f"feeding-{request.param}")
     yield client
     none_alive(client)

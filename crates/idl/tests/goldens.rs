@@ -97,9 +97,9 @@ fn what_a_client_in_python_has_besides_is_no_name_of_an_operation() {
     std::fs::write(&path, "interface Names { void binding(); void posting(); };")
         .expect("it can be written");
     let text = compile_python(&model(&path));
-    // In the two clients, the server, and what posts.
+    // In the two clients, the two servers, and what posts.
     for name in ["binding_", "posting_"] {
-        assert_eq!(text.matches(&format!("def {name}(self)")).count(), 4, "{name} in {text}");
+        assert_eq!(text.matches(&format!("def {name}(self)")).count(), 5, "{name} in {text}");
     }
     assert_eq!(text.matches("def posting(self) -> NamesPosting:").count(), 1);
 }

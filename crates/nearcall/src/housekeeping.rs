@@ -1,6 +1,7 @@
 //! The thread that keeps house: binds importers, notices deaths, takes out-of-line segments and
 //! growth requests. Nothing of a call waits for it (MECHANISMS 8: no instruction on the hot path).
 
+mod cancelled;
 mod unclaimed;
 
 use std::collections::HashMap;
@@ -15,7 +16,8 @@ use nearcall_os::clock;
 use nearcall_os::peer::Process;
 use nearcall_os::poll::{Poller, Ready, Waker};
 
-use self::unclaimed::{Captures, Posts, Unclaimed};
+use self::cancelled::Concerned;
+use self::unclaimed::{Captures, Unclaimed};
 use crate::client::binding::ClientBinding;
 use crate::domain::DomainCore;
 use crate::server::binding::ServerBinding;
@@ -71,6 +73,7 @@ pub(crate) struct Housekeeping {
     /// Bindings by token, some of whose packets a server processor has read.
     again: Mutex<Vec<u64>>,
     unclaimed: Unclaimed,
+    concerned: Concerned,
     /// Since when a binding is gone that server processors may still know, or a class.
     stale_since: Mutex<Option<Instant>>,
     /// When a user without bindings may have paid what it owes. The thread's own.
@@ -90,6 +93,13 @@ enum Watched {
     Exporter(Weak<ClientBinding>, Arc<Process>),
 }
 
+/// When something is to be looked after that there is not always any of.
+#[derive(Default)]
+struct Rounds {
+    /// `None`: there was none.
+    due: Option<Instant>,
+}
+
 /// A bind that is not complete.
 struct UnderWay {
     handshake: Handshake,
@@ -106,6 +116,7 @@ impl Housekeeping {
             paused: Mutex::default(),
             again: Mutex::default(),
             unclaimed: Unclaimed::default(),
+            concerned: Concerned::default(),
             stale_since: Mutex::default(),
             debts_paid: Mutex::default(),
             has_ended: AtomicBool::new(false),
@@ -342,6 +353,26 @@ impl Housekeeping {
     }
 }
 
+impl Rounds {
+    /// Has it looked after every `slice` while there is some: `look` is to say whether some is left.
+    /// How long until the next time.
+    fn look_after(
+        &mut self,
+        slice: Duration,
+        has_some: impl FnOnce() -> bool,
+        look: impl FnOnce() -> bool,
+    ) -> Option<Duration> {
+        let now = Instant::now();
+        let is_left = match self.due {
+            None => has_some(),
+            Some(due) if due <= now => look(),
+            Some(due) => return Some(due - now),
+        };
+        self.due = is_left.then(|| now + slice);
+        is_left.then_some(slice)
+    }
+}
+
 /// Takes an entry out of a table, which gives its memory back when it has become much too large:
 /// thousands of clients that have gone are no reason to keep it.
 fn take_from<T>(table: &mut HashMap<u64, T>, token: u64) -> Option<T> {
@@ -366,14 +397,16 @@ impl Watched {
 fn keep(core: &Arc<DomainCore>) {
     let house = &core.housekeeping;
     let mut ready = Vec::new();
-    let (mut captures, mut posts) = (Captures::default(), Posts::default());
+    let mut captures = Captures::default();
+    let [mut posted, mut cancelled] = [(); 2].map(|()| Rounds::default());
     // Relaxed: see `stop`.
     while !house.has_ended.load(Ordering::Relaxed) {
-        let until_unclaimed = [captures.look_after(house), posts.look_after(house)];
+        let until_unclaimed = [captures.look_after(house), house.look_for_posted(&mut posted)];
+        let until_cancelled = house.look_for_cancelled(&mut cancelled);
         let until_unpaused = house.end_pauses();
         let until_gone = house.let_go_of_gone(core);
         let until_late = [house.next_deadline(), core.introductions.next_deadline()];
-        let untils = [until_unpaused, until_gone];
+        let untils = [until_unpaused, until_gone, until_cancelled];
         let untils = untils.into_iter().chain(until_late).chain(until_unclaimed);
         let timeout = untils.flatten().min();
         if let Err(error) = house.poller.wait(&mut ready, timeout) {
@@ -404,6 +437,7 @@ fn keep(core: &Arc<DomainCore>) {
     // They know their bindings, and these know them.
     core.table.load().bindings().for_each(|binding| binding.suspended.clear());
     core.table.clear();
+    house.wake_all_concerned();
 }
 
 /// One descriptor is ready.

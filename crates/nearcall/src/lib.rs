@@ -73,7 +73,7 @@ pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
-pub use server::current::{CurrentCall, current_call};
+pub use server::current::{Cancelled, CurrentCall, current_call};
 pub use server::exchange::{GivenUp, Inlet, Outlet};
 pub use server::feeds::{Intake, Items, Taker};
 pub use server::limits::{BindingLimits, Limits, UserLimits};

@@ -57,6 +57,7 @@ pub(crate) use variable::OUT_OF_LINE_END_MAX;
 
 pub use crate::error::Failure;
 use crate::error::{CallError, OverBound, UsageError};
+pub use crate::server::deferred::Deferred;
 
 /// The bound of a type that has none.
 pub const UNBOUNDED: u32 = u32::MAX;

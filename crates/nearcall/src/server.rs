@@ -5,6 +5,7 @@ mod awake;
 pub(crate) mod binding;
 pub(crate) mod clerk;
 pub(crate) mod current;
+pub(crate) mod deferred;
 pub(crate) mod descriptors;
 pub(crate) mod estacks;
 pub(crate) mod exchange;

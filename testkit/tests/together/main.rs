@@ -10,6 +10,7 @@ mod binds;
 mod calls;
 mod closing;
 mod deadlines;
+mod deferred;
 mod endings;
 mod estacks;
 mod exchanges;

@@ -95,15 +95,10 @@ impl AwaitedAsyncServer for Server {
 
     async fn is_cancelled(&self) -> bool {
         let call = current_call().expect("this is a procedure");
-        let begin = Instant::now();
-        while !call.is_cancelled() {
-            if begin.elapsed() > LONG {
-                return false;
-            }
-            wait(1).await;
-        }
-        self.dropped.fetch_add(1, SeqCst);
-        true
+        let too_late = wait(LONG.as_millis() as u64);
+        select(pin!(call.cancelled()), pin!(too_late)).await;
+        self.dropped.fetch_add(u32::from(call.is_cancelled()), SeqCst);
+        call.is_cancelled()
     }
 
     fn sum(&self, data: Opaque<'_>) -> u32 {

@@ -213,3 +213,22 @@ class ShelfServer(_raw.Server):
     @_abc.abstractmethod
     def count(self, least: int) -> int:
         """The procedure `count`."""
+
+
+class ShelfAsyncServer(_raw.AsyncServer):
+    """What a domain that exports `growing::Shelf` does; awaited."""
+
+    __slots__ = ()
+    _interface = _SHELF
+
+    @_abc.abstractmethod
+    async def echo(self, given: Item) -> Item:
+        """The procedure `echo`."""
+
+    @_abc.abstractmethod
+    async def swap(self, all: list[Item], held: Holder) -> _typing.Sequence[Item]:
+        """The procedure `swap`."""
+
+    @_abc.abstractmethod
+    async def count(self, least: int) -> int:
+        """The procedure `count`."""

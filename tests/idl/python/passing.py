@@ -274,6 +274,45 @@ class VaultServer(_raw.Server):
         """How many descriptors the server has."""
 
 
+class VaultAsyncServer(_raw.AsyncServer):
+    """What a domain that exports `passing::Vault` does; awaited."""
+
+    __slots__ = ()
+    _interface = _VAULT
+
+    @_abc.abstractmethod
+    async def swap(self, file: _nearcall.Descriptor, text: str, link: _nearcall.Descriptor) -> tuple[_raw.DescriptorLike, _raw.DescriptorLike]:
+        """Both come back in the other's place."""
+
+    @_abc.abstractmethod
+    async def measure(self, segment: _nearcall.Descriptor) -> int:
+        """How many bytes a sealed segment has."""
+
+    @_abc.abstractmethod
+    async def piped(self, text: str) -> _raw.DescriptorLike:
+        """The end of a pipe with that text in it."""
+
+    @_abc.abstractmethod
+    async def torn(self) -> tuple[_raw.DescriptorLike, str]:
+        """Text of nine letters, whose bound is eight, and a descriptor beside it."""
+
+    @_abc.abstractmethod
+    async def wrong(self) -> _raw.DescriptorLike:
+        """A pipe, which is no socket."""
+
+    @_abc.abstractmethod
+    async def ask(self, vault: _nearcall.Descriptor) -> int:
+        """What `open_count` says over the binding that is introduced; 0: there is none."""
+
+    @_abc.abstractmethod
+    async def close(self, given: _nearcall.Descriptor) -> None:
+        """The procedure `close`."""
+
+    @_abc.abstractmethod
+    async def open_count(self) -> int:
+        """How many descriptors the server has."""
+
+
 _FEEDING = _raw.Interface(
     _TYPES, "passing::Feeding", "30c1f062a0b5df90ad1c0397d1a56f66", ((0, 5), (1024, 5), (2048, 5)),
     (
@@ -629,4 +668,55 @@ class FeedingServer(_raw.Server):
 
     @_abc.abstractmethod
     def alive(self) -> int:
+        """How many feeds the server holds."""
+
+
+class FeedingAsyncServer(_raw.AsyncServer):
+    """What a domain that exports `passing::Feeding` does; awaited."""
+
+    __slots__ = ()
+    _interface = _FEEDING
+
+    @_abc.abstractmethod
+    def rows(self, name: str, count: int, refused: int) -> _typing.Iterable[Row]:
+        """Rows of keys from 0. Refuses to begin without a name, and the row of that key."""
+
+    @_abc.abstractmethod
+    def numbers(self, count: int, pause_ms: int) -> _typing.Iterable[int]:
+        """Numbers from 0, each after so many milliseconds."""
+
+    @_abc.abstractmethod
+    def lines(self, letters: int) -> _typing.Iterable[str]:
+        """Text of that many letters, once."""
+
+    @_abc.abstractmethod
+    def octets(self, count: int) -> _typing.Iterable[int]:
+        """The procedure `octets`."""
+
+    @_abc.abstractmethod
+    def digests(self, count: int) -> _typing.Iterable[_raw.Buffer]:
+        """The procedure `digests`."""
+
+    @_abc.abstractmethod
+    def torn(self) -> _typing.Iterable[Row]:
+        """Three rows, and one whose name is over its bound."""
+
+    @_abc.abstractmethod
+    def load(self, name: str, refused: int) -> _nearcall.Taker[Row, int]:
+        """How many rows there were; refuses the row of that key."""
+
+    @_abc.abstractmethod
+    def sum(self) -> _nearcall.Taker[int, int]:
+        """Their sum."""
+
+    @_abc.abstractmethod
+    def joined(self) -> _nearcall.Taker[str, str]:
+        """All of it."""
+
+    @_abc.abstractmethod
+    def dropped(self) -> _nearcall.Taker[int, None]:
+        """The procedure `dropped`."""
+
+    @_abc.abstractmethod
+    async def alive(self) -> int:
         """How many feeds the server holds."""

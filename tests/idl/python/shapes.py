@@ -220,6 +220,21 @@ class BaseServer(_raw.Server):
         """The procedure `add`."""
 
 
+class BaseAsyncServer(_raw.AsyncServer):
+    """What a domain that exports `shapes::Base` does; awaited."""
+
+    __slots__ = ()
+    _interface = _BASE
+
+    @_abc.abstractmethod
+    async def null(self) -> None:
+        """Null: no argument and no result."""
+
+    @_abc.abstractmethod
+    async def add(self, a: int, b: int) -> int:
+        """The procedure `add`."""
+
+
 _SHAPES = _raw.Interface(
     _TYPES, "shapes::Shapes", "0f6ff7d2f72810e858e6c14ca06c4d8a", ((0, 5), (2048, 5)),
     (
@@ -742,4 +757,91 @@ class ShapesServer(_raw.Server):
 
     @_abc.abstractmethod
     def posted(self) -> int:
+        """The procedure `posted`."""
+
+
+class ShapesAsyncServer(_raw.AsyncServer):
+    """What a domain that exports `shapes::Shapes` does; awaited."""
+
+    __slots__ = ()
+    _interface = _SHAPES
+
+    @_abc.abstractmethod
+    async def null(self) -> None:
+        """Null: no argument and no result."""
+
+    @_abc.abstractmethod
+    async def add(self, a: int, b: int) -> int:
+        """The procedure `add`."""
+
+    @_abc.abstractmethod
+    async def level(self) -> int:
+        """Reads `level`."""
+
+    @_abc.abstractmethod
+    async def set_level(self, value: int) -> None:
+        """Writes `level`."""
+
+    @_abc.abstractmethod
+    async def words(self, a: bool, b: int, c: str, d: str, e: int, f: int, g: int, h: int, i: float, j: float, k: Level, l: Rights, m: Packed) -> tuple[bool, int, str, str, int, int, int, int, float, float, Level, Rights, Packed]:
+        """Every word there is, in and out."""
+
+    @_abc.abstractmethod
+    async def text(self, narrow: str, wide: str) -> str:
+        """The procedure `text`."""
+
+    @_abc.abstractmethod
+    async def bytes_(self, given: bytes) -> _raw.Buffer:
+        """The procedure `bytes`."""
+
+    @_abc.abstractmethod
+    async def swap(self, given: bytes) -> tuple[_raw.Buffer, _raw.Buffer]:
+        """The procedure `swap`."""
+
+    @_abc.abstractmethod
+    async def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Buffer | _typing.Sequence[float]:
+        """The procedure `scale`."""
+
+    @_abc.abstractmethod
+    async def narrow(self, given: _numpy_typing.NDArray[_numpy.float32]) -> None:
+        """The procedure `narrow`."""
+
+    @_abc.abstractmethod
+    async def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
+        """The procedure `turn`."""
+
+    @_abc.abstractmethod
+    async def meet(self, given: Person, maybe: Maybe) -> tuple[Person, Point, Maybe]:
+        """The procedure `meet`."""
+
+    @_abc.abstractmethod
+    async def grow(self, given: Tree) -> Tree:
+        """The procedure `grow`."""
+
+    @_abc.abstractmethod
+    async def choose(self, given: Choice) -> Choice:
+        """The procedure `choose`."""
+
+    @_abc.abstractmethod
+    async def letters(self, given: list[str], levels: list[Level]) -> _typing.Sequence[str]:
+        """The procedure `letters`."""
+
+    @_abc.abstractmethod
+    async def percent(self, given: int, all: _numpy_typing.NDArray[_numpy.int32]) -> int:
+        """The procedure `percent`."""
+
+    @_abc.abstractmethod
+    async def wait(self, milliseconds: int) -> None:
+        """Waits so long before it returns."""
+
+    @_abc.abstractmethod
+    async def fail(self) -> None:
+        """The procedure `fail`."""
+
+    @_abc.abstractmethod
+    async def post(self, value: int) -> None:
+        """The procedure `post`."""
+
+    @_abc.abstractmethod
+    async def posted(self) -> int:
         """The procedure `posted`."""

@@ -147,3 +147,18 @@ class TalksServer(_raw.Server):
     @_abc.abstractmethod
     def pass_(self, inlet: _nearcall.Inlet[int], outlet: _nearcall.Outlet[float]) -> None:
         """The procedure `pass`."""
+
+
+class TalksAsyncServer(_raw.AsyncServer):
+    """What a domain that exports `talks::Talks` does; awaited."""
+
+    __slots__ = ()
+    _interface = _TALKS
+
+    @_abc.abstractmethod
+    def talk(self, room: str, inlet: _nearcall.Inlet[str], outlet: _nearcall.Outlet[Line]) -> None:
+        """The procedure `talk`."""
+
+    @_abc.abstractmethod
+    def pass_(self, inlet: _nearcall.Inlet[int], outlet: _nearcall.Outlet[float]) -> None:
+        """The procedure `pass`."""

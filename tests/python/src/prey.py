@@ -45,15 +45,36 @@ class Prey:
 check = Prey()
 
 
-def serve(stems):
+def awaiting(server):
+    """The same server, each of whose procedures that can be awaited is."""
+    base = server.__bases__[0]
+    stubs = sys.modules[base.__module__]
+    base = getattr(stubs, base.__name__.removesuffix("Server") + "AsyncServer")
+
+    def awaited(function):
+        async def awaited(*arguments):
+            return function(*arguments)
+
+        return awaited
+
+    members = {name: member for name, member in vars(server).items() if callable(member)}
+    for name in members:
+        if inspect.iscoroutinefunction(getattr(base, name, None)):
+            members[name] = awaited(members[name])
+    return type(server.__name__, (base,), members)
+
+
+async def serve(stems):
+    """The servers of every other file are awaited."""
     exported = []
-    for stem in stems:
+    for number, stem in enumerate(stems):
         module = importlib.import_module(f"{stem}_selftest_server")
         servers = (getattr(module, name) for name in vars(module) if name.startswith("Server"))
         for index, server in enumerate(servers):
+            server = awaiting(server) if number % 2 else server
             exported.append(nearcall.export(f"{stem}-{index}", server()))
     print("ready", flush=True)
-    sys.stdin.read()
+    await asyncio.to_thread(sys.stdin.read)
     for one in exported:
         one.withdraw()
     print(f"ran {check.runs}", flush=True)
@@ -82,7 +103,7 @@ def called(clients, stem, interface, operation):
 
 def main():
     if sys.argv[1] == "server":
-        return serve(sys.argv[2:])
+        return asyncio.run(serve(sys.argv[2:]))
     clients = {}
     for line in sys.stdin:
         print(called(clients, *line.split()), flush=True)

@@ -31,7 +31,6 @@ from nearcall._native import (
     Pending,
     WaitPolicy,
     configure,
-    current_call,
     shut_down,
 )
 from nearcall._native import note_fork as _note_fork
@@ -57,7 +56,8 @@ from nearcall.errors import (
 )
 from nearcall.feeds import Feed, Sink, Taker
 from nearcall.posting import call_all
-from nearcall.raw import AsyncClient, Client, Exported, Server, export
+from nearcall.raw import AsyncClient, AsyncServer, Client, Exported, Server, export
+from nearcall.serving import current_call
 
 if _typing.TYPE_CHECKING:
     from nearcall.waiting import AsyncFeed, AsyncSink
@@ -74,6 +74,7 @@ else:
 __all__ = [
     "AsyncClient",
     "AsyncFeed",
+    "AsyncServer",
     "AsyncSink",
     "BindError",
     "Binding",

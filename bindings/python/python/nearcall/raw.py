@@ -33,6 +33,7 @@ if typing.TYPE_CHECKING:
 
 __all__ = [
     "AsyncClient",
+    "AsyncServer",
     "Buffer",
     "Client",
     "DescriptorLike",
@@ -214,6 +215,18 @@ class Server(abc.ABC):
     _interface: typing.ClassVar[Interface]
 
 
+class AsyncServer(abc.ABC):
+    """What a domain that exports an interface does. Procedures are awaited by the event loop that
+    exports it, in a task each; those that open a feed run on threads of the domain's, as those of
+    a :class:`Server` do.
+
+    When its client gives a call up, or ends, the task that serves it is cancelled within 20 ms. When
+    the loop is closed, calls that have not begun are ``NotExecuted`` to their clients."""
+
+    __slots__ = ()
+    _interface: typing.ClassVar[Interface]
+
+
 class Exported:
     """An exported interface. Leaving it as a context withdraws the name."""
 
@@ -245,7 +258,7 @@ class Exported:
 
 def export(
     name: str,
-    server: Server,
+    server: Server | AsyncServer,
     *,
     is_open_to_anyone: bool = False,
     policy: str | os.PathLike[str] | None = None,
@@ -253,8 +266,18 @@ def export(
 ) -> Exported:
     """Exports ``server`` under ``name``: to processes of this user (in the system scope, where root
     exports without ``XDG_RUNTIME_DIR``, to nobody), to whoever may open the socket, or to whom a
-    ``policy`` file, in TOML, admits. The name goes to ``directory``, if one is given."""
-    if not isinstance(server, Server):
+    ``policy`` file, in TOML, admits. The name goes to ``directory``, if one is given.
+
+    An :class:`AsyncServer` is exported by a task: the running event loop awaits its procedures."""
+    wakes = None
+    if isinstance(server, AsyncServer):
+        # Not above: asyncio comes with it.
+        from nearcall import waiting
+
+        wakes = waiting.wakes()
+    elif not isinstance(server, Server):
         found = type(server).__name__
         raise TypeError(f"{found} where an object of a generated server class is wanted")
-    return Exported(Clerk(type(server)._interface, name, server, is_open_to_anyone, policy, directory))
+    interface = type(server)._interface
+    place = (name, directory)
+    return Exported(Clerk(interface, place, server, is_open_to_anyone, policy, wakes))

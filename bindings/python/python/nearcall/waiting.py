@@ -1,5 +1,5 @@
-"""Calls that are awaited: the runtime wakes the event loop. What opens, or carries, a feed waits in
-a thread.
+"""Calls that are awaited, and procedures that are: the runtime wakes the event loop. What opens, or
+carries, a feed waits in a thread.
 
 Nothing else of this package needs asyncio, which takes longer to import than all of it: so this
 module is imported by what awaits, when it does."""
@@ -12,12 +12,16 @@ import functools
 import typing
 import weakref
 
-from nearcall._native import Binding, Cancellation, Coming, Going, Wakes, begin
+from nearcall._native import Binding, Cancellation, Coming, Going, ServedCall, Wakes, begin
+from nearcall.serving import SERVED
 
-__all__ = ["AsyncFeed", "AsyncSink", "called", "until_cancelled"]
+__all__ = ["AsyncFeed", "AsyncSink", "called", "until_cancelled", "wakes"]
 
 #: Most calls of this process that wait in threads at once; more wait for one of them.
 THREADS_MAX = 64
+
+#: Between two looks whether clients have given up calls that run, seconds.
+LOOK_SLICE = 0.02
 
 Came = typing.TypeVar("Came", covariant=True)
 Sent = typing.TypeVar("Sent", contravariant=True)
@@ -26,10 +30,10 @@ Waited = typing.TypeVar("Waited")
 
 
 class _Loop:
-    """What an event loop watches, and who waits to be woken. Nobody but the loop holds it, which
-    it holds as well: both go when the loop is closed, also with calls under way."""
+    """What an event loop watches, who waits to be woken, and which calls it serves. Nobody but the
+    loop holds it: it goes when the loop is closed, also with calls under way."""
 
-    __slots__ = ("__weakref__", "_parked", "wakes")
+    __slots__ = ("__weakref__", "_is_looking", "_parked", "_serving", "wakes")
 
     @staticmethod
     def running() -> _Loop:
@@ -45,6 +49,8 @@ class _Loop:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.wakes = Wakes()
         self._parked: dict[int, asyncio.Future[None]] = {}
+        self._serving: dict[asyncio.Task[None], ServedCall] = {}
+        self._is_looking = False
         loop.add_reader(self.wakes.fileno(), self._wake)
 
     def _wake(self) -> None:
@@ -52,6 +58,28 @@ class _Loop:
             future = self._parked.get(number)
             if future is not None and not future.done():
                 future.set_result(None)
+        calls = self.wakes.calls()
+        if calls:
+            self._serve(calls)
+
+    def _serve(self, calls: list[ServedCall]) -> None:
+        loop = asyncio.get_running_loop()
+        for call in calls:
+            task = loop.create_task(_served(call))
+            self._serving[task] = call
+            task.add_done_callback(self._serving.pop)
+        if not self._is_looking:
+            self._is_looking = True
+            loop.call_later(LOOK_SLICE, self._look)
+
+    def _look(self) -> None:
+        """Cancels the tasks that serve calls which nobody waits for any more."""
+        for task, call in self._serving.items():
+            if call.is_cancelled:
+                task.cancel()
+        self._is_looking = bool(self._serving)
+        if self._is_looking:
+            asyncio.get_running_loop().call_later(LOOK_SLICE, self._look)
 
     async def woken(self, number: int) -> None:
         """Waits until the call of that number was woken."""
@@ -68,10 +96,35 @@ _LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Loop]]
 )
 
 
+def wakes() -> Wakes:
+    """Where the running event loop is told of calls that it is to serve."""
+    return _Loop.running().wakes
+
+
+async def _served(call: ServedCall) -> None:
+    """Serves a call."""
+    SERVED.set(call)
+    try:
+        arguments = call.arguments()
+        if arguments is None:
+            return
+        results = await call.function(*arguments)
+    except asyncio.CancelledError:
+        call.give_up()
+        raise
+    except Exception as raised:
+        call.fail(raised)
+    except BaseException as raised:
+        call.fail(raised)
+        raise
+    else:
+        call.reply(results)
+
+
 async def called(binding: Binding, procedure: int, *arguments: object) -> typing.Any:
     """A call. When the task is cancelled, it is given up at once, and its server can see it."""
     loop = _Loop.running()
-    begun = begin(binding, loop.wakes, procedure, *arguments)
+    begun = begin(binding, loop.wakes, SERVED.get(), procedure, *arguments)
     if begun is None:
         return await until_cancelled(binding.call, procedure, *arguments)
     try:
@@ -95,7 +148,7 @@ def in_thread(
 async def until_cancelled(call: typing.Callable[..., Waited], *arguments: object) -> Waited:
     """As :func:`in_thread`, but when the task is cancelled, what it calls is aborted within 20 ms.
     What it then has opened nonetheless is nobody's, and so is given up."""
-    cancellation = Cancellation()
+    cancellation = Cancellation(SERVED.get())
     try:
         return await in_thread(cancellation.run, call, *arguments)
     except asyncio.CancelledError:

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::{Housekeeping, Watched};
+use super::{Housekeeping, Rounds, Watched};
 use crate::client::binding::ClientBinding;
 
 /// First time after which captured calls that nobody has claimed are looked after; doubled up to
@@ -91,8 +91,11 @@ impl Housekeeping {
         !posting.is_empty()
     }
 
-    fn has_posting(&self) -> bool {
-        !self.unclaimed.posting().is_empty()
+    /// Looks after calls that are to be collected later, if it is time. How long until it is time
+    /// again.
+    pub(super) fn look_for_posted(&self, rounds: &mut Rounds) -> Option<Duration> {
+        let has_some = || !self.unclaimed.posting().is_empty();
+        rounds.look_after(POSTED_SLICE, has_some, || self.look_through_posted())
     }
 }
 
@@ -125,26 +128,5 @@ impl Captures {
             _ => {}
         }
         self.due.map(|due| due.saturating_duration_since(now))
-    }
-}
-
-/// When calls that are to be collected later are to be looked after.
-#[derive(Default)]
-pub(super) struct Posts {
-    /// `None`: no binding has any.
-    due: Option<Instant>,
-}
-
-impl Posts {
-    /// Looks after them if it is time. How long until it is time again.
-    pub fn look_after(&mut self, house: &Housekeeping) -> Option<Duration> {
-        let now = Instant::now();
-        let is_left = match self.due {
-            None => house.has_posting(),
-            Some(due) if due <= now => house.look_through_posted(),
-            Some(due) => return Some(due - now),
-        };
-        self.due = is_left.then(|| now + POSTED_SLICE);
-        is_left.then_some(POSTED_SLICE)
     }
 }

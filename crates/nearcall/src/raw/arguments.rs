@@ -19,6 +19,7 @@ use super::opaque::OpaqueOut;
 use super::served::ServedCall;
 use super::variable::Variable;
 use crate::error::{OverBound, UsageError};
+use crate::server::deferred::{self, Deferred};
 use crate::server::feeds::{Items, Taker};
 use crate::server::suspended;
 
@@ -162,6 +163,17 @@ impl<'a> Arguments<'a> {
     /// # Cost: an allocation for what it keeps meanwhile, and one for its waker.
     pub fn run_awaited(self, procedure: impl Future<Output = Finish> + Send + 'static) -> Outcome {
         suspended::begin(self.call, Box::pin(procedure))
+    }
+
+    /// Sets the call aside for `keep`, which replies whenever it wants, on any thread; the processor
+    /// takes other calls meanwhile. Its variable part begins at byte `variable_at`, if it has one.
+    ///
+    /// # Errors: [`Refusal`] if the domain or the binding is about to end, or if the client has
+    /// stopped in the middle of its arguments.
+    ///
+    /// # Cost: the call's binding is looked up, and counted.
+    pub fn defer(self, variable_at: Option<usize>, keep: impl FnOnce(Deferred)) -> Outcome {
+        deferred::set_aside(self.call, variable_at, keep)
     }
 
     /// Opens a feed of what `items` makes; its number.

@@ -191,6 +191,18 @@ impl<'a> Incoming<'a> {
         reader.finish().map(|()| value)
     }
 
+    /// Waits until the client has copied all of it.
+    ///
+    /// # Errors: the client has stopped.
+    pub(crate) fn wait_for_all(&self) -> Result<(), Malformed> {
+        match self.call.and_then(|call| Some((call, call.behind()?))) {
+            Some((call, behind)) if self.end > self.at => {
+                call.wait_behind(behind, self.end - 1).map(drop)
+            }
+            _ => Ok(()),
+        }
+    }
+
     #[inline]
     fn take(&mut self, bytes: u32, bound: u32) -> Result<Payload<'a>, Malformed> {
         check_bound(bytes, bound)?;

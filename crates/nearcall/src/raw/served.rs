@@ -95,6 +95,12 @@ impl<'f> ServedCall<'f> {
         assert!(self.elsewhere.set(elsewhere).is_ok(), "nothing of the call was out of line yet");
     }
 
+    /// The same, where all of them are there.
+    pub fn set_whole_request(&self, segment: Arc<Segment>) {
+        let elsewhere = Elsewhere { request: Some(segment), ..Elsewhere::default() };
+        assert!(self.elsewhere.set(elsewhere).is_ok(), "nothing of the call was out of line yet");
+    }
+
     /// The segment that its arguments lie in, if they are out of line.
     #[inline]
     pub fn request(&self) -> Option<&Arc<Segment>> {

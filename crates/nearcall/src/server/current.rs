@@ -3,8 +3,10 @@
 //! has its own domain watched by somebody else (L22, design note 0003).
 
 use std::cell::{Cell, RefCell};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use nearcall_abi::head::flag;
@@ -37,14 +39,27 @@ thread_local! {
     static UNTIL_NS: Cell<u64> = const { Cell::new(NEVER_NS) };
 }
 
+/// What [`UNTIL_NS`] was, and is again when this is dropped.
+struct Until(u64);
+
 /// A call, as the procedure that serves it sees its client. Other threads may ask it too; once the
 /// call has returned it says that the call is cancelled.
 #[derive(Clone, Debug)]
 pub struct CurrentCall {
-    binding: Arc<ServerBinding>,
-    index: u32,
-    sequence: Sequence,
+    pub(super) binding: Arc<ServerBinding>,
+    pub(super) index: u32,
+    pub(super) sequence: Sequence,
     until_ns: u64,
+    domain: Weak<DomainCore>,
+}
+
+/// Waits until a call is cancelled: see [`CurrentCall::cancelled`].
+#[derive(Debug)]
+#[must_use = "it does nothing unless it is awaited"]
+pub struct Cancelled {
+    call: CurrentCall,
+    /// What housekeeping knows it by, once it has waited.
+    number: Option<u64>,
 }
 
 /// The call that this thread serves; `None` outside of a procedure.
@@ -54,7 +69,8 @@ pub fn current_call() -> Option<CurrentCall> {
     let binding = served_binding()?;
     let index = ASTACK.get();
     let sequence = binding.claimed(index);
-    Some(CurrentCall { binding, index, sequence, until_ns: UNTIL_NS.get() })
+    let domain = DOMAIN.with_borrow(Weak::clone);
+    Some(CurrentCall { binding, index, sequence, until_ns: UNTIL_NS.get(), domain })
 }
 
 impl CurrentCall {
@@ -96,9 +112,62 @@ impl CurrentCall {
         is_over || turn::is_given_up(&astack.head().turn, self.sequence) || self.is_client_gone()
     }
 
+    /// Waits until it is cancelled, for a procedure that is awaited and goes on with something that
+    /// takes long: within 20 ms of its client's giving it up or end, or when it has returned.
+    ///
+    /// ```
+    /// # async fn procedure() {
+    /// let call = nearcall::current_call().expect("this is a procedure");
+    /// call.cancelled().await;
+    /// println!("nobody waits for the results any more");
+    /// # }
+    /// ```
+    ///
+    /// # Cost: a look at it every 10 ms by the thread that keeps house, which is woken by the first
+    /// that waits. What is over sooner, and was not polled, costs nothing.
+    pub fn cancelled(&self) -> Cancelled {
+        Cancelled { call: self.clone(), number: None }
+    }
+
+    /// Does `work`, whose calls have no more time than this one by themselves (L54): for who goes on
+    /// with a procedure elsewhere than where it began.
+    pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _before = Until(UNTIL_NS.replace(self.until_ns));
+        work()
+    }
+
     /// Its client has ended, has given the binding up, or broke the protocol.
     pub fn is_client_gone(&self) -> bool {
         self.binding.state.reason().is_some_and(|reason| !reason.is_orderly())
+    }
+}
+
+impl Future for Cancelled {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Cancelled { call, number } = self.get_mut();
+        let Some(domain) = call.domain.upgrade().filter(|_| !call.is_cancelled()) else {
+            return Poll::Ready(());
+        };
+        let number = *number.get_or_insert_with(|| domain.next_number());
+        domain.housekeeping.tell_when_cancelled(number, call, context.waker());
+        // Behind that: who tells may have ended before it knew.
+        if domain.check_open().is_ok() { Poll::Pending } else { Poll::Ready(()) }
+    }
+}
+
+impl Drop for Cancelled {
+    fn drop(&mut self) {
+        if let Some((number, domain)) = self.number.zip(self.call.domain.upgrade()) {
+            domain.housekeeping.forget_cancelled(number);
+        }
+    }
+}
+
+impl Drop for Until {
+    fn drop(&mut self) {
+        UNTIL_NS.set(self.0);
     }
 }
 

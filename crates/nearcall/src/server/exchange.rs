@@ -72,6 +72,8 @@ struct State<T, E> {
     has_call: bool,
     /// Of that call, if it waits.
     waker: Option<Waker>,
+    /// Of the application's task, if that waits.
+    own_waker: Option<Waker>,
 }
 
 enum Last<E> {
@@ -111,6 +113,20 @@ impl<T> Inlet<T> {
     /// Waits until asking for the next one will not wait, at most so long. True if it will not.
     pub fn wait(&self, timeout: Duration) -> bool {
         !self.batch.is_empty() || self.way.wait_at_most(timeout, Way::has_none)
+    }
+
+    /// The same for a task, however long it takes.
+    pub async fn ready(&mut self) {
+        poll_fn(|context| self.poll_ready(context)).await;
+    }
+
+    /// Whether asking for the next one will not wait; if it will, the task is woken when it may not
+    /// any more.
+    pub fn poll_ready(&mut self, context: &Context<'_>) -> Poll<()> {
+        match self.batch.is_empty() {
+            true => self.way.poll_while(context, Way::has_none),
+            false => Poll::Ready(()),
+        }
     }
 }
 
@@ -157,6 +173,17 @@ impl<T, E> Outlet<T, E> {
         self.way.wait_at_most(timeout, Way::has_no_room)
     }
 
+    /// The same for a task, however long it takes.
+    pub async fn ready(&mut self) {
+        poll_fn(|context| self.poll_ready(context)).await;
+    }
+
+    /// Whether [`Outlet::put`] will not wait; if it will, the task is woken when it may not any
+    /// more.
+    pub fn poll_ready(&mut self, context: &Context<'_>) -> Poll<()> {
+        self.way.poll_while(context, Way::has_no_room)
+    }
+
     /// Raises an exception behind the items: the feed is over.
     pub fn raise(self, raised: E) {
         let mut state = self.way.state();
@@ -188,8 +215,9 @@ impl<T> Drop for SentEnd<T> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.last.get_or_insert(Last::GivenUp);
-        Way::wake(state);
-        self.0.changed.notify_all();
+        let waker = state.waker.take();
+        self.0.tell(state);
+        waker.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -198,8 +226,9 @@ impl<T, E> Drop for AskedEnd<T, E> {
         let mut state = self.0.state();
         state.is_unwanted = true;
         let unwanted = std::mem::take(&mut state.items);
-        Way::wake(state);
-        self.0.changed.notify_all();
+        let waker = state.waker.take();
+        self.0.tell(state);
+        waker.into_iter().for_each(Waker::wake);
         drop(unwanted);
     }
 }
@@ -220,6 +249,7 @@ impl<T, E> Way<T, E> {
             is_unwanted: false,
             has_call: false,
             waker: None,
+            own_waker: None,
         };
         Way { kind, state: Mutex::new(state), changed: Condvar::new(), limit }
     }
@@ -249,6 +279,30 @@ impl<T, E> Way<T, E> {
         let waited = self.changed.wait_timeout_while(self.state(), timeout, is_so);
         let (_state, wait) = waited.unwrap_or_else(PoisonError::into_inner);
         !wait.timed_out()
+    }
+
+    /// The same for a task, which is woken when it may not be so any more.
+    fn poll_while(
+        &self,
+        context: &Context<'_>,
+        is_so: fn(&Self, &State<T, E>) -> bool,
+    ) -> Poll<()> {
+        let mut state = self.state();
+        if !is_so(self, &state) {
+            return Poll::Ready(());
+        }
+        state.own_waker = Some(context.waker().clone());
+        Poll::Pending
+    }
+
+    /// Tells the application that something has changed, outside of the lock.
+    fn tell(&self, mut state: MutexGuard<'_, State<T, E>>) {
+        let waker = state.own_waker.take();
+        drop(state);
+        self.changed.notify_all();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
     /// Wakes the call that waits, outside of the lock.
@@ -292,8 +346,7 @@ impl<T, E> AtWay<T, E> {
         }
         let items = std::mem::take(&mut state.items).into();
         let is_last = matches!(state.last, Some(Last::Ended));
-        drop(state);
-        self.0.changed.notify_all();
+        self.0.tell(state);
         Poll::Ready(Some(Ok((items, is_last))))
     }
 
@@ -312,8 +365,7 @@ impl<T, E> AtWay<T, E> {
             return Poll::Pending;
         }
         state.items.extend(items.drain(..));
-        drop(state);
-        self.0.changed.notify_all();
+        self.0.tell(state);
         Poll::Ready(Ok(()))
     }
 }
@@ -386,8 +438,9 @@ impl ServedCall<'_> {
         feeds.with(feed, None, |end| {
             let SentEnd(way) = end.downcast_ref::<SentEnd<T>>()?;
             let _only = way.enter(kind)?;
-            way.state().last.get_or_insert(Last::Ended);
-            way.changed.notify_all();
+            let mut state = way.state();
+            state.last.get_or_insert(Last::Ended);
+            way.tell(state);
             Some(())
         })?;
         feeds.close(feed);
@@ -434,6 +487,9 @@ impl<A, B, E> fmt::Debug for Ends<A, B, E> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+    use std::task::Wake;
+
     use super::*;
 
     #[test]
@@ -463,6 +519,43 @@ mod tests {
         assert!(outlet.wait(Duration::MAX) && inlet.wait(Duration::MAX));
         gives_up.join().unwrap();
         assert_eq!(outlet.put(8), Err(GivenUp));
+    }
+
+    #[test]
+    fn a_task_is_woken_when_it_need_not_wait_any_more() {
+        let (ends, mut inlet, mut outlet) = exchange::<u32, u32, Infallible>(0, 1);
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(Arc::clone(&woken));
+        let context = &Context::from_waker(&waker);
+        assert!(inlet.poll_ready(context).is_pending() && outlet.poll_ready(context).is_ready());
+        let comes = ends.sent.0.enter(0).unwrap().poll_put(&mut vec![7], context);
+        assert!(matches!(comes, Poll::Ready(Ok(()))) && woken.take() == 1);
+        assert!(inlet.poll_ready(context).is_ready() && inlet.next() == Some(Ok(7)));
+        outlet.put(8).unwrap();
+        assert!(outlet.poll_ready(context).is_pending());
+        let goes = ends.asked.0.enter(0).unwrap().poll_next(context);
+        assert!(goes.is_ready() && woken.take() == 1 && outlet.poll_ready(context).is_ready());
+        outlet.put(9).unwrap();
+        assert!(inlet.poll_ready(context).is_pending() && outlet.poll_ready(context).is_pending());
+        drop(ends);
+        assert_eq!(woken.take(), 2);
+        assert!(inlet.poll_ready(context).is_ready() && outlet.poll_ready(context).is_ready());
+    }
+
+    /// How often it was woken.
+    #[derive(Default)]
+    struct Woken(AtomicU32);
+
+    impl Woken {
+        fn take(&self) -> u32 {
+            self.0.swap(0, Relaxed)
+        }
+    }
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
 use super::estacks;
 use crate::client::linkage::OutOfLine;
-use crate::raw::{Arguments, Finish, OUT_OF_LINE_END_MAX, Refusal, Replied, ServedCall};
+use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Outcome, Refusal, Replied, ServedCall};
 use crate::region::origin_word;
 
 /// In place of a status: nothing is wrong, but the procedure is awaited.
@@ -138,16 +138,14 @@ fn answer_otherwise(call: &ServedCall<'_>, words: HeadWords, word: u32) -> Optio
     }
 }
 
-/// Replies to a call that was suspended; without `finish` its procedure has panicked.
+/// Replies to a call that was suspended or set aside, with what `finish` puts in place; without it
+/// the procedure has panicked.
 pub(crate) fn reply_later(
-    binding: &ServerBinding,
-    index: u32,
+    call: ServedCall<'_>,
     sequence: Sequence,
-    message_bytes: u32,
-    finish: Option<Finish>,
+    finish: Option<impl FnOnce(Arguments<'_>) -> Outcome>,
 ) {
-    let astack = binding.astack(index);
-    let call = ServedCall::new(binding, astack, message_bytes);
+    let (binding, index) = (call.binding, call.astack.record().index);
     let results = || finish.map(|finish| finish(Arguments::new(&call)));
     let replied = match catch_unwind(AssertUnwindSafe(results)) {
         Ok(Some(Ok(replied))) => replied,

@@ -130,7 +130,9 @@ impl Suspended {
         };
         // Before the reply: the next call on the A-stack may be suspended at once.
         self.binding.suspended.remove(self.index);
-        run::reply_later(&self.binding, self.index, self.sequence, self.message_bytes, finish);
+        let astack = self.binding.astack(self.index);
+        let call = ServedCall::new(&self.binding, astack, self.message_bytes);
+        run::reply_later(call, self.sequence, finish);
     }
 
     /// Nobody will see what it returns. One that is being polled is dropped after that.

@@ -44,12 +44,28 @@ impl Python<'_> {
         });
         self.posting(names, name, interface, text);
         let does = format!("What a domain that exports `{name}` does.");
-        self.stubs(&names.server, ("_raw.Server", &None, &does), names, text, |text| {
+        self.server((id, interface), (&names.server, "_raw.Server", &does), text);
+        let does = format!("What a domain that exports `{name}` does; awaited.");
+        self.server((id, interface), (&names.awaited, "_raw.AsyncServer", &does), text);
+    }
+
+    /// What a server has to do.
+    fn server(
+        &self,
+        (id, interface): (DeclarationId, &Interface),
+        (class, base, does): (&str, &str, &str),
+        text: &mut Text,
+    ) {
+        let names = self.names.interface(id);
+        self.stubs(class, (base, &None, does), names, text, |text| {
             self.functions(names, interface, text, |text, index, operation| {
                 text.line("@_abc.abstractmethod");
                 let name = &names.functions[index];
                 let feed = self.feed(id, interface, index);
-                let signature = self.server_signature(name, operation, feed);
+                // What opens a feed is not awaited.
+                let is_awaited = class == names.awaited && feed.is_none();
+                let define = if is_awaited { "async def" } else { "def" };
+                let signature = self.server_signature((define, name), operation, feed);
                 text.block(&signature, |text| {
                     text.docstring(&operation.doc, &undocumented::served(operation));
                 });
@@ -139,7 +155,7 @@ impl Python<'_> {
     /// What arrives, and whatever may be sent back.
     fn server_signature(
         &self,
-        name: &str,
+        (define, name): (&str, &str),
         operation: &Operation,
         feed: Option<FeedTypes>,
     ) -> String {
@@ -153,7 +169,7 @@ impl Python<'_> {
             all += &format!(", {}: {declared}", taken.take(name));
         }
         let results = feed.map_or_else(|| self.made_annotation(operation), |feed| feed.server);
-        format!("def {name}(self{all}) -> {results}:")
+        format!("{define} {name}(self{all}) -> {results}:")
     }
 
     /// What a procedure may evaluate to.

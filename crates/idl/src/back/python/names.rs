@@ -36,6 +36,8 @@ pub struct InterfaceNames {
     pub posting: String,
     /// What a server does.
     pub server: String,
+    /// What a server does that is awaited.
+    pub awaited: String,
     /// The table of its plan.
     pub table: String,
     /// The procedures, as functions; what carries a feed has none.
@@ -67,10 +69,12 @@ impl Names {
             let mut name = |end| unique(&mut taken, declaration, Case::Camel, end);
             let (client, waiting) = (name("Client"), name("AsyncClient"));
             let (posting, server) = (name("Posting"), name("Server"));
+            let awaited = name("AsyncServer");
             let table = used.take(&format!("_{}", cased(own(declaration), Case::Screaming)));
             let functions = functions(&interface.operations);
-            let names = InterfaceNames { client, waiting, posting, server, table, functions };
-            interfaces.insert(id, names);
+            let stubs =
+                InterfaceNames { client, waiting, posting, server, awaited, table, functions };
+            interfaces.insert(id, stubs);
         }
         Names { declared, interfaces }
     }

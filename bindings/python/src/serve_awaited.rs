@@ -1,0 +1,162 @@
+//! Procedures that are awaited (docs/design/0022-async.md): a processor sets their calls aside, and
+//! the event loop of their server runs them. The processor needs no interpreter.
+//!
+//! ```text
+//!   processor    take ─▶ set_aside ─▶ the loop's queue (wakes.rs)
+//!   event loop             Wakes.calls ─▶ ServedCall: arguments ─▶ a task … ─▶ reply, fail
+//! ```
+
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use nearcall::raw::{Arguments, Deferred, Outcome, Refusal};
+use pyo3::exceptions::{PyBaseException, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::current::CurrentCall;
+use crate::serve::{Object, Unserved, came, given, outcome, reply};
+use crate::wakes::Queue;
+
+/// A call that its event loop has not seen yet.
+pub struct SetAside {
+    object: Arc<Object>,
+    procedure: usize,
+    call: Deferred,
+    /// The descriptors that came with it.
+    came: Vec<OwnedFd>,
+}
+
+/// A call that an event loop runs. Held by nobody any more, it is to its client what a procedure is
+/// that raised what the interface does not know.
+#[pyclass(frozen, module = "nearcall._native")]
+pub struct ServedCall {
+    object: Arc<Object>,
+    procedure: usize,
+    current: nearcall::CurrentCall,
+    /// `None` once it was replied to.
+    call: Mutex<Option<Deferred>>,
+    /// `None` once its arguments were read.
+    came: Mutex<Option<Vec<OwnedFd>>>,
+}
+
+/// Sets a call aside for the loop of this queue. Where that is closed, the procedure does not run.
+pub fn set_aside(
+    object: &Arc<Object>,
+    queue: &Queue,
+    procedure: usize,
+    arguments: Arguments<'_>,
+) -> Outcome {
+    let message = &object.plan.procedures[procedure].request;
+    let came = came(message, &arguments).map_err(Box::<Refusal>::from)?;
+    let variable_at = message.has_payloads.then_some(message.variable_at);
+    arguments.defer(variable_at, |call| {
+        let call = SetAside { object: Arc::clone(object), procedure, call, came };
+        if let Err(call) = queue.push_call(call) {
+            call.refuse();
+        }
+    })
+}
+
+impl SetAside {
+    /// Nobody is there to run it.
+    pub fn refuse(self) {
+        self.call.reply(|_| Err(Box::new(Refusal::Ended)));
+    }
+
+    /// As its event loop has it.
+    pub fn served(self) -> ServedCall {
+        ServedCall {
+            object: self.object,
+            procedure: self.procedure,
+            current: self.call.current().clone(),
+            call: Mutex::new(Some(self.call)),
+            came: Mutex::new(Some(self.came)),
+        }
+    }
+}
+
+impl ServedCall {
+    fn call(&self) -> MutexGuard<'_, Option<Deferred>> {
+        self.call.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does `work`, whose calls have no more time than this one, as long as that runs: its task may
+    /// have begun others that go on.
+    pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        let is_running = self.call().is_some();
+        if is_running { self.current.within(work) } else { work() }
+    }
+
+    /// Replies, once.
+    fn end<'py>(&self, py: Python<'py>, answer: Result<Bound<'py, PyAny>, Unserved>) {
+        let call = self.call().take();
+        let Some(call) = call else { return };
+        let (object, procedure) = (&self.object, self.procedure);
+        call.reply(|arguments| {
+            let served = reply(py, &object.plan, procedure, (answer, arguments));
+            let ended = outcome(py, object.functions[procedure].as_ref(), served);
+            // To the client it is what a panic is; the hook that prints those has nothing to add.
+            ended.unwrap_or_else(|_raised| std::panic::resume_unwind(Box::new("raised in Python")))
+        });
+    }
+}
+
+#[pymethods]
+impl ServedCall {
+    /// The method that is to run.
+    #[getter]
+    fn function(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.object.functions[self.procedure].as_ref().map(|function| function.clone_ref(py))
+    }
+
+    /// What there is to know of it.
+    #[getter]
+    fn current(&self) -> CurrentCall {
+        self.current.clone().into()
+    }
+
+    /// Its client has given it up, or has gone: nobody will see its results.
+    #[getter]
+    fn is_cancelled(&self) -> bool {
+        self.current.is_cancelled()
+    }
+
+    /// Its arguments, once. `None`: they are not what the interface promises, and it was refused.
+    fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let came = self.came.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(came) = came else {
+            return Err(PyRuntimeError::new_err("its arguments were read before"));
+        };
+        let message = &self.object.plan.procedures[self.procedure].request;
+        let values = match &*self.call() {
+            Some(call) => call
+                .read(|arguments| given(py, &self.object.plan.table, (message, came), &arguments)),
+            None => return Ok(None),
+        };
+        match values {
+            Ok(values) => PyTuple::new(py, values).map(Some),
+            Err(unserved) => {
+                self.end(py, Err(unserved));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Its procedure has returned.
+    fn reply(&self, results: &Bound<'_, PyAny>) {
+        self.end(results.py(), Ok(results.clone()));
+    }
+
+    /// Its procedure has raised.
+    fn fail(&self, raised: &Bound<'_, PyBaseException>) {
+        let error = PyErr::from_value(raised.as_any().clone());
+        self.end(raised.py(), Err(Unserved::Python(error)));
+    }
+
+    /// Its task was cancelled: there are no results.
+    fn give_up(&self) {
+        let call = self.call().take();
+        drop(call);
+    }
+}

@@ -1,0 +1,316 @@
+"""Servers whose procedures are awaited: an event loop runs them, each in a task of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import types
+import typing
+
+import pytest
+
+import nearcall
+from conftest import SEEING
+
+Module = types.ModuleType
+
+#: Calls that meet: more than a domain has processors.
+MEETING = 40
+
+#: Longer than anything takes, seconds.
+LONG = 600.0
+
+
+@contextlib.contextmanager
+def served(name: str, make: typing.Callable[[], typing.Any]) -> typing.Iterator[typing.Any]:
+    """A server that is exported by an event loop in a thread of its own; that loop."""
+    ready, over = threading.Event(), asyncio.Event()
+    loops: list[asyncio.AbstractEventLoop] = []
+
+    async def main() -> None:
+        loops.append(asyncio.get_running_loop())
+        with nearcall.export(name, make()):
+            ready.set()
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()))
+    thread.start()
+    ready.wait()
+    try:
+        yield loops[0]
+    finally:
+        loops[0].call_soon_threadsafe(over.set)
+        thread.join()
+
+
+class Witnessing:
+    """What a server of ``witness.idl`` does that is awaited, but for ``linger``."""
+
+    def __init__(self) -> None:
+        self.begun, self.cancelled = 0, 0
+        self.free = asyncio.Event()
+
+    async def who(self) -> tuple[int, int, int]:
+        await asyncio.sleep(0)
+        call = await asyncio.create_task(self._current())
+        assert call is not None
+        importer = call.importer
+        return importer.uid or 0, importer.gid or 0, importer.pid or 0
+
+    async def _current(self) -> nearcall.CurrentCall | None:
+        return nearcall.current_call()
+
+    async def giver(self) -> int:
+        raise RuntimeError("on purpose")
+
+    async def left(self) -> int:
+        await asyncio.sleep(0)
+        call = nearcall.current_call()
+        left = None if call is None else call.time_left
+        return 2**64 - 1 if left is None else int(left * 1e9)
+
+    async def linger(self) -> None:
+        self.begun += 1
+        try:
+            await self.free.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+
+    async def seen(self) -> int:
+        return self.cancelled
+
+
+def witnessing(witness: Module) -> typing.Any:
+    return type("Seen", (Witnessing, witness.WitnessAsyncServer), {})
+
+
+def comes(count: typing.Callable[[], int], wanted: int) -> None:
+    until = time.monotonic() + 30
+    while count() != wanted:
+        assert time.monotonic() < until, f"{count()}, not {wanted}"
+        time.sleep(0.001)
+
+
+def test_procedures_run_in_tasks_of_the_loop_that_exports(shapes: Module) -> None:
+    threads: set[int] = set()
+
+    class Meeting(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            self.count, self.all_there = 0, asyncio.Event()
+
+        async def null(self) -> None: ...
+
+        async def add(self, a: int, b: int) -> int:
+            threads.add(threading.get_ident())
+            self.count += 1
+            if self.count == MEETING:
+                self.all_there.set()
+            await self.all_there.wait()
+            return a + b
+
+    with served("meeting", Meeting):
+        client = shapes.BaseClient.import_("meeting", grows=True)
+        sums: list[int] = []
+        calls = [
+            threading.Thread(target=lambda one=one: sums.append(client.add(one, 1)))
+            for one in range(MEETING)
+        ]
+        for call in calls:
+            call.start()
+        for call in calls:
+            call.join()
+    assert sorted(sums) == list(range(1, MEETING + 1))
+    assert len(threads) == 1 and threading.get_ident() not in threads
+
+
+def test_one_loop_serves_and_calls(shapes: Module) -> None:
+    class Relay(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
+        async def null(self) -> None: ...
+
+        async def add(self, a: int, b: int) -> int:
+            # Until it returns to where it came from.
+            return b if a == 0 else 1 + await client.add(a - 1, b)
+
+    client: typing.Any = None
+
+    async def main() -> int:
+        nonlocal client
+        with nearcall.export("relay", Relay()):
+            client = shapes.BaseAsyncClient.import_("relay")
+            return typing.cast(int, await client.add(4, 10))
+
+    assert asyncio.run(main()) == 14
+
+
+def test_a_task_knows_which_call_it_serves(witness: Module) -> None:
+    with served("known", witnessing(witness)):
+        client = witness.WitnessClient.import_("known")
+        assert client.who() == (os.getuid(), os.getgid(), os.getpid())
+        assert client.left() == 2**64 - 1
+        assert 0 < client.with_deadline(LONG).left() < LONG * 1e9
+    assert nearcall.current_call() is None
+
+
+def test_what_is_raised_is_told_to_whom_it_concerns(
+    witness: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[typing.Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: told.append(found.exc_value))
+    with served("raising", witnessing(witness)):
+        client = witness.WitnessClient.import_("raising")
+        with pytest.raises(nearcall.Panicked):
+            client.giver()
+        assert client.seen() == 0
+    assert [str(one) for one in told] == ["on purpose"]
+
+
+def test_a_result_of_another_type_is_no_result(
+    shapes: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[typing.Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: told.append(found.exc_value))
+
+    class Wrong(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
+        def null(self) -> None:
+            """It is not awaited."""
+
+        async def add(self, a: int, b: int) -> typing.Any:
+            return str(a + b)
+
+    with served("wrong", Wrong):
+        client = shapes.BaseClient.import_("wrong")
+        for call in (client.null, lambda: client.add(1, 2)):
+            with pytest.raises(nearcall.Panicked):
+                call()
+    assert [type(one) for one in told] == [TypeError, TypeError]
+
+
+def test_a_task_is_cancelled_when_its_client_gives_up(witness: Module) -> None:
+    made: list[Witnessing] = []
+
+    def make() -> typing.Any:
+        made.append(witnessing(witness)())
+        return made[0]
+
+    with served("given-up", make):
+        client = witness.WitnessClient.import_("given-up")
+        with pytest.raises(nearcall.CallAborted):
+            client.with_deadline(0.05).linger()
+        comes(client.seen, 1)
+        comes(lambda: client.binding.captured_count, 0)
+        # One that has not begun to wait is cancelled, too.
+        client.posting.linger().cancel()
+        assert client.seen() in (1, 2)
+        comes(lambda: made[0].begun - client.seen(), 0)
+
+
+def test_tasks_are_cancelled_when_their_client_ends(witness: Module) -> None:
+    begin = "witness.WitnessClient.import_('ended').linger()"
+    with served("ended", witnessing(witness)):
+        path = os.path.dirname(witness.__file__ or "")
+        child = subprocess.Popen([sys.executable, "-c", SEEING + begin, path])
+        client = witness.WitnessClient.import_("ended")
+        time.sleep(0.5)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        comes(client.seen, 1)
+
+
+def test_calls_that_a_task_makes_have_the_time_of_the_one_it_serves(witness: Module) -> None:
+    class Asking(Witnessing, witness.WitnessAsyncServer):  # type: ignore[name-defined, misc]
+        later: asyncio.Task[int] | None = None
+
+        async def left(self) -> int:
+            own = await super().left()
+            theirs = await asks.left()
+            assert theirs <= own
+            self.later = asyncio.create_task(self.unbound())
+            return typing.cast(int, theirs)
+
+        async def unbound(self) -> int:
+            while (call := nearcall.current_call()) and not call.is_cancelled:
+                await asyncio.sleep(0.001)
+            return typing.cast(int, await asks.left())
+
+        async def seen(self) -> int:
+            """Whether a task that goes on when the call has returned has all the time there is."""
+            assert self.later is not None
+            return int(await self.later == 2**64 - 1)
+
+    asks: typing.Any = None
+
+    def make() -> typing.Any:
+        nonlocal asks
+        asks = witness.WitnessAsyncClient.import_("asked")
+        return Asking()
+
+    with served("asked", witnessing(witness)), served("asking", make):
+        client = witness.WitnessClient.import_("asking")
+        assert 0 < client.with_deadline(LONG).left() < LONG * 1e9
+        assert client.seen() == 1
+
+
+def test_when_the_loop_is_closed_nobody_waits(witness: Module) -> None:
+    exported: list[nearcall.Exported] = []
+    outcomes: list[type] = []
+
+    async def main() -> None:
+        server = witnessing(witness)()
+        exported.append(nearcall.export("closing", server))
+        while server.begun == 0:
+            await asyncio.sleep(0.001)
+
+    def linger() -> None:
+        try:
+            client.linger()
+        except nearcall.CallError as error:
+            outcomes.append(type(error))
+
+    loop = threading.Thread(target=lambda: asyncio.run(main()))
+    loop.start()
+    client = witness.WitnessClient.import_("closing", timeout=30)
+    call = threading.Thread(target=linger)
+    call.start()
+    loop.join()
+    call.join()
+    # It ran, and has no results; what comes later does not run.
+    assert outcomes == [nearcall.Panicked]
+    with pytest.raises(nearcall.NotExecuted):
+        client.seen()
+    exported[0].withdraw()
+
+
+def test_who_is_awaited_is_exported_by_a_loop(shapes: Module, witness: Module) -> None:
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        nearcall.export("nowhere", witnessing(witness)())
+
+    class Plain(shapes.BaseServer):  # type: ignore[name-defined, misc]
+        async def null(self) -> None: ...
+
+        def add(self, a: int, b: int) -> int:
+            return a + b
+
+    with pytest.raises(TypeError, match="null is `async def`: only the methods of an AsyncServer"):
+        nearcall.export("plain", Plain())
+
+
+def test_what_opens_a_feed_is_not_awaited(passing: Module) -> None:
+    wanted = {name for name, made in vars(passing.FeedingAsyncServer).items() if callable(made)}
+
+    async def numbers(self: object, count: int, pause_ms: int) -> None: ...
+
+    members = dict.fromkeys(wanted, lambda self: None) | {"numbers": numbers}
+    feeding = type("Feeding", (passing.FeedingAsyncServer,), members)
+
+    async def main() -> None:
+        with pytest.raises(TypeError, match="numbers is `async def`: what opens a feed"):
+            nearcall.export("feeding", feeding())
+
+    asyncio.run(main())

@@ -1,0 +1,103 @@
+//! Calls that are set aside (design note 0022): whoever holds one reads its arguments and replies,
+//! on any thread. For servers whose procedures are awaited by what is no executor of Rust's.
+//!
+//! ```text
+//!   take ─▶ entry stub: Arguments::defer ─▶ the processor takes other calls
+//!                            │
+//!                            ▼ Deferred
+//!           an event loop ── read: arguments ── … ── reply: results, the A-stack is the client's
+//! ```
+//!
+//! To its client such a call is one that was claimed and takes long, as a suspended one is.
+
+use std::fmt;
+use std::sync::Arc;
+
+use nearcall_os::segment::Segment;
+
+use super::current::{CurrentCall, current_call};
+use super::run;
+use crate::raw::{Arguments, Malformed, Outcome, Refusal, Replied, ServedCall};
+
+/// A call that was set aside. Dropped without a reply, it is to its client what a procedure is that
+/// has panicked.
+pub struct Deferred {
+    call: CurrentCall,
+    message_bytes: u32,
+    /// The segment that its arguments lie in, if they are out of line.
+    request: Option<Arc<Segment>>,
+    is_replied: bool,
+}
+
+/// Sets `call` aside, and gives it to `keep`. Its variable part begins at byte `variable_at`, if it
+/// has one; what of it the client has not copied yet is waited for, so that nobody waits later.
+pub(crate) fn set_aside(
+    call: &ServedCall<'_>,
+    variable_at: Option<usize>,
+    keep: impl FnOnce(Deferred),
+) -> Outcome {
+    if let Some(at) = variable_at {
+        wait_for_all(call, at).map_err(Box::<Refusal>::from)?;
+    }
+    let current = current_call().ok_or_else(|| Box::new(Refusal::Ended))?;
+    keep(Deferred {
+        call: current,
+        message_bytes: call.message_bytes,
+        request: call.request().cloned(),
+        is_replied: false,
+    });
+    Ok(Replied::LATER)
+}
+
+/// Waits until the client has copied all of its arguments.
+fn wait_for_all(call: &ServedCall<'_>, at: usize) -> Result<(), Malformed> {
+    let arguments = Arguments::new(call);
+    arguments.variable_at(at)?.wait_for_all()
+}
+
+impl Deferred {
+    /// Reads its arguments; once, as what is read twice may have changed.
+    pub fn read<T>(&self, read: impl FnOnce(Arguments<'_>) -> T) -> T {
+        read(Arguments::new(&self.served()))
+    }
+
+    /// Replies with what `finish` puts in place.
+    ///
+    /// # Cost: one futex wake if the client sleeps.
+    pub fn reply(mut self, finish: impl FnOnce(Arguments<'_>) -> Outcome) {
+        self.is_replied = true;
+        self.end(Some(finish));
+    }
+
+    /// What there is to know of it.
+    pub fn current(&self) -> &CurrentCall {
+        &self.call
+    }
+
+    fn served(&self) -> ServedCall<'_> {
+        let binding = &*self.call.binding;
+        let call = ServedCall::new(binding, binding.astack(self.call.index), self.message_bytes);
+        if let Some(segment) = &self.request {
+            call.set_whole_request(Arc::clone(segment));
+        }
+        call
+    }
+
+    fn end(&self, finish: Option<impl FnOnce(Arguments<'_>) -> Outcome>) {
+        run::reply_later(self.served(), self.call.sequence, finish);
+    }
+}
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        if !self.is_replied {
+            self.end(None::<fn(Arguments<'_>) -> Outcome>);
+        }
+    }
+}
+
+impl fmt::Debug for Deferred {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Deferred").field("call", &self.call).finish_non_exhaustive()
+    }
+}
