@@ -354,8 +354,8 @@ impl Housekeeping {
 }
 
 impl Rounds {
-    /// Has it looked after every `slice` while there is some: `look` is to say whether some is left.
-    /// How long until the next time.
+    /// Has it looked after every `slice` while there is some: `look` is to say whether some is
+    /// left. How long until the next time.
     fn look_after(
         &mut self,
         slice: Duration,

@@ -129,8 +129,8 @@ impl CurrentCall {
         Cancelled { call: self.clone(), number: None }
     }
 
-    /// Does `work`, whose calls have no more time than this one by themselves (L54): for who goes on
-    /// with a procedure elsewhere than where it began.
+    /// Does `work`, whose calls have no more time than this one by themselves (L54): for who goes
+    /// on with a procedure elsewhere than where it began.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         let _before = Until(UNTIL_NS.replace(self.until_ns));
         work()
