@@ -260,10 +260,12 @@ def test_calls_that_a_task_makes_have_the_time_of_the_one_it_serves(witness: Mod
 def test_when_the_loop_is_closed_nobody_waits(witness: Module) -> None:
     exported: list[nearcall.Exported] = []
     outcomes: list[type] = []
+    ready = threading.Event()
 
     async def main() -> None:
         server = witnessing(witness)()
         exported.append(nearcall.export("closing", server))
+        ready.set()
         while server.begun == 0:
             await asyncio.sleep(0.001)
 
@@ -275,7 +277,8 @@ def test_when_the_loop_is_closed_nobody_waits(witness: Module) -> None:
 
     loop = threading.Thread(target=lambda: asyncio.run(main()))
     loop.start()
-    client = witness.WitnessClient.import_("closing", timeout=30)
+    ready.wait()
+    client = witness.WitnessClient.import_("closing")
     call = threading.Thread(target=linger)
     call.start()
     loop.join()

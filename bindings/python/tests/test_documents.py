@@ -48,7 +48,7 @@ def test_the_readme_shows_what_comes_out(tmp_path: pathlib.Path) -> None:
         assert {name for name, _ in shown} == {
             name for name in files if name not in ("calc.idl", "server.py")
         }
-        assert len(shown) == 6
+        assert len(shown) == 7
         for name, expected in shown:
             assert told(tmp_path, name) == expected, name
     checked = mypy(tmp_path, *(name for name in files if name.endswith(".py")))

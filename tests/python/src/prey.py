@@ -47,9 +47,8 @@ check = Prey()
 
 def awaiting(server):
     """The same server, each of whose procedures that can be awaited is."""
-    base = server.__bases__[0]
-    stubs = sys.modules[base.__module__]
-    base = getattr(stubs, base.__name__.removesuffix("Server") + "AsyncServer")
+    awaiting = nearcall.AsyncServer.__subclasses__()
+    [base] = (base for base in awaiting if base._interface is server._interface)
 
     def awaited(function):
         async def awaited(*arguments):
