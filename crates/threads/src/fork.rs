@@ -18,6 +18,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem;
 use std::panic::AssertUnwindSafe;
+use std::ptr::NonNull;
 
 use crate::cancel::Unwind;
 use crate::error::{ForkError, JoinError, Outside};
@@ -26,6 +27,7 @@ use crate::place::Place;
 use crate::processor::{Processor, here, here_for, outside};
 use crate::report::Waited;
 use crate::runs;
+use crate::scope::Family;
 use crate::stack::STACK_BYTES_MIN;
 use crate::stacks::Stacks;
 use crate::switch::Context;
@@ -61,7 +63,7 @@ unsafe impl<T: Send> Send for Forked<T> {}
 
 /// A thread that is to have a name.
 #[derive(Debug)]
-pub struct Named<'n>(&'n str);
+pub struct Named<'n>(pub(crate) &'n str);
 
 /// Forks a thread that runs `body`. It begins when the caller yields or waits.
 ///
@@ -135,10 +137,43 @@ where
     F: FnOnce() -> T + 'static,
     T: 'static,
 {
-    let thread = prepare_on(processor, name, body)?;
+    // SAFETY: S1, S2: neither borrows anything that ends.
+    let thread = unsafe { prepare_on(processor, name, body) }?;
+    processor.number(thread);
     processor.begin(thread, stays);
-    let run = processor.run_number();
-    Ok(Forked { thread: Cell::new(Some(thread)), run, result: PhantomData })
+    Ok(Forked::of(processor, thread))
+}
+
+/// The same for a thread of a scope, which it is in until it has ended.
+///
+/// # Safety
+///
+/// - S1 closure: `family`, and what `body` borrows, are there until the thread has left `family`.
+/// - S2 result: what a `T` borrows is there for as long as what this returns, or that is forgotten;
+///   and if it is dropped where the run is not, until the run has let go of the thread.
+pub(crate) unsafe fn fork_in<F, T>(
+    processor: &'static Processor,
+    name: Option<&str>,
+    family: &Family,
+    body: F,
+) -> Result<Forked<T>, ForkError>
+where
+    F: FnOnce() -> T,
+{
+    // SAFETY: S1: as S1, for the thread leaves `family` when it has dropped what it is to drop.
+    // S2: S2.
+    let thread = unsafe { prepare_on(processor, name, body) }?;
+    thread.rare.borrow_mut().family = Some(NonNull::from(family));
+    thread.is_rare.set(true);
+    processor.number(thread);
+    family.add(processor, thread);
+    processor.begin(thread, false);
+    let forked = Forked::of(processor, thread);
+    if family.is_cancelled(processor) {
+        // If nobody can be told, it goes on.
+        let _ = forked.cancel();
+    }
+    Ok(forked)
 }
 
 /// Prepares a thread that nobody joins on this processor, where it stays and begins when its host
@@ -180,22 +215,28 @@ fn prepare_detached<F>(processor: &'static Processor, body: F) -> Result<&'stati
 where
     F: FnOnce() + 'static,
 {
-    let thread = prepare_on(processor, None, body)?;
+    // SAFETY: S1, S2: it borrows nothing that ends.
+    let thread = unsafe { prepare_on(processor, None, body) }?;
     let has_ended = thread.join.detach(processor.is_alone());
     debug_assert!(!has_ended, "it has not begun");
     Ok(thread)
 }
 
 /// Takes a stack of this processor's and puts on it what a thread begins with.
+///
+/// # Safety
+///
+/// - S1 closure: what `body` borrows is there until the thread has dropped it, and its result if it
+///   is the thread that drops that.
+/// - S2 result: what the result borrows is there when somebody else takes or drops it.
 #[inline(always)]
-fn prepare_on<F, T>(
+unsafe fn prepare_on<F, T>(
     processor: &'static Processor,
     name: Option<&str>,
     body: F,
 ) -> Result<&'static Thread, ForkError>
 where
-    F: FnOnce() -> T + 'static,
-    T: 'static,
+    F: FnOnce() -> T,
 {
     let bytes = mem::size_of::<F>().max(mem::size_of::<Outcome<T>>());
     let align = mem::align_of::<F>().max(mem::align_of::<Outcome<T>>());
@@ -291,6 +332,13 @@ unsafe fn never_begin<F, T>(thread: &'static Thread, body: F) -> ! {
 }
 
 impl<T> Forked<T> {
+    /// The one of a thread that has begun, or may.
+    #[inline(always)]
+    fn of(processor: &Processor, thread: &'static Thread) -> Forked<T> {
+        let run = processor.run_number();
+        Forked { thread: Cell::new(Some(thread)), run, result: PhantomData }
+    }
+
     /// Waits until the thread has ended, and takes its result.
     ///
     /// Lets other FastThreads run meanwhile. If the caller is cancelled while it waits, the thread
@@ -333,9 +381,9 @@ impl<T> Forked<T> {
     /// is dropped, and [`Forked::join`] says that it was cancelled.
     ///
     /// A thread waits in this sense where it joins, sleeps, waits for a condition's signal or a
-    /// permit of a semaphore, and for the reply of a call to another domain, which is given up. Not
-    /// for locks, nor in [`crate::block`], nor where what it wants is there, nor in
-    /// [`crate::shield`].
+    /// permit of a semaphore, at the end of a [`crate::scope()`], to whose threads this is passed
+    /// on, and for the reply of a call to another domain, which is given up. Not for locks, nor in
+    /// [`crate::block`], nor where what it wants is there, nor in [`crate::shield`].
     ///
     /// Does not wait. Cancelling again changes nothing; a thread that has ended, or that somebody
     /// joins, is left alone; one that cancels itself ends where it waits next. If its processor is

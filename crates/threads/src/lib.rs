@@ -1,7 +1,8 @@
 //! FastThreads: threads that a program switches itself, at the cost of a few procedure calls.
 //!
 //! ```text
-//!  fork join named sleep block ── run    what programs call
+//!  fork join named scope sleep block
+//!         └── run                        what programs call
 //!  host                                  processors that have a loop of their own
 //!  Mutex Condition Semaphore RwLock Once Local
 //!         └── monitor                    one primitive under all of them
@@ -42,6 +43,8 @@
 //! assert_eq!(sum.unwrap(), 55);
 //! ```
 //!
+//! Threads of a [`scope()`] may borrow from the stack of the one that forks them.
+//!
 //! A thread that unwinds, by a panic or a cancel, runs alone on its processor until it has: if its
 //! destructors would have to wait (for a lock that another thread has, a join, a time), the process
 //! ends, with a message that names the thread. `yield_now` returns at once then.
@@ -57,6 +60,7 @@ compile_error!("FastThreads are written for Linux on x86-64 and aarch64 only: se
 mod fork;
 mod host;
 mod run;
+mod scope;
 
 mod condition;
 mod monitor;
@@ -117,6 +121,7 @@ pub use ready::{Policy, Ready};
 pub use report::{Report, Waiting};
 pub use run::{PROCESSORS_MAX, Setup, run};
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
+pub use scope::{Scope, ScopedForked, scope};
 pub use semaphore::Semaphore;
 pub use sleep::{sleep, sleep_until};
 pub use stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};

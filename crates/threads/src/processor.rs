@@ -266,10 +266,9 @@ impl Processor {
         self.running.get()
     }
 
-    /// A prepared thread is to run; on this processor, if `stays`.
+    /// A prepared thread of this run is to run; on this processor, if `stays`.
     #[inline(always)]
     pub fn begin(&self, thread: &'static Thread, stays: bool) {
-        self.number(thread);
         if stays { self.ready.begin_here(thread) } else { self.ready.fork(thread) }
     }
 

@@ -49,18 +49,25 @@ pub fn begin(is_alone: bool) -> u32 {
 
 /// A run is over; on the kernel thread that began it.
 pub fn end(run: u32, stacks: &Stacks) {
-    let orphans = {
+    runs().live.remove(&run);
+    let_go(run, stacks);
+}
+
+/// Lets go of the threads that were left to a run with one processor, on that one or after the run.
+/// False: there were none.
+pub fn let_go(run: u32, stacks: &Stacks) -> bool {
+    let orphans: Vec<Orphan> = {
         let mut runs = runs();
-        runs.live.remove(&run);
         let (ours, others) = runs.orphans.drain(..).partition(|orphan| orphan.run == run);
         runs.orphans = others;
-        let ours: Vec<Orphan> = ours;
         ours
     };
+    let has_some = !orphans.is_empty();
     // Dropping a result may run anything, so not under the lock.
     for orphan in orphans {
         (orphan.detach)(stacks, orphan.thread, false);
     }
+    has_some
 }
 
 /// Whether a run is over: each of its threads has ended.

@@ -17,6 +17,7 @@ use crate::local::Value;
 use crate::place::Place;
 use crate::processor::here;
 use crate::report::Waited;
+use crate::scope::Family;
 use crate::sleep::Key;
 use crate::stack::Stack;
 use crate::switch::Context;
@@ -77,6 +78,8 @@ pub struct Rare {
     pub name: Option<Box<str>>,
     /// Its thread-locals, in the order in which they were made.
     pub locals: Vec<Value>,
+    /// The threads of the scope that it is in, until it has left them.
+    pub family: Option<NonNull<Family>>,
 }
 
 /// Tops of neighbouring stacks lie so far apart in their pages.

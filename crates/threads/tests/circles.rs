@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
 use nearcall_threads::{
-    Condition, JoinError, Mutex, Once, RunError, RwLock, Setup, named, run, sleep, yield_now,
+    Condition, JoinError, Mutex, Once, RunError, RwLock, Setup, named, run, scope, sleep, yield_now,
 };
 
 use crate::hearing::{heard, listen};
@@ -89,6 +89,26 @@ fn a_join_a_writer_and_the_maker_of_a_value_are_parts_of_a_circle() {
                 FastThread 4 `fritz` waits for a lock that FastThread 2 `emil` writes\n\
                 FastThread 2 `emil` waits for a value that FastThread 3 `greta` makes\n\
                 FastThread 3 `greta` waits for the end of FastThread 4 `fritz`";
+    assert_eq!(told, [want]);
+}
+
+#[test]
+fn a_scope_with_one_thread_left_in_it_is_part_of_a_circle() {
+    let told = check(Setup::default(), "`lena`", || {
+        let waits = || {
+            let lock = Mutex::new(());
+            let held = lock.lock().unwrap();
+            scope(|scope| {
+                let locks = || drop(lock.lock());
+                drop(named("max").fork_in(scope, locks).unwrap());
+            });
+            drop(held);
+        };
+        drop(named("lena").fork(waits).unwrap());
+    });
+    let want = "FastThreads wait for each other in a circle and will not go on\n\
+                FastThread 3 `max` waits for a mutex that FastThread 2 `lena` has\n\
+                FastThread 2 `lena` waits for the end of its scope (threads in it: 1)";
     assert_eq!(told, [want]);
 }
 

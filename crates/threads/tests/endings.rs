@@ -4,13 +4,14 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::os::unix::process::ExitStatusExt;
+use std::panic::{catch_unwind, resume_unwind};
 use std::process::{Command, Output};
 use std::rc::Rc;
 use std::time::Duration;
 
 use nearcall_threads::{
     Awaited, Forked, Guest, Host, Hosts, Idle, Mutex, Policy, Ready, Setup, Word, block, fork,
-    named, run, sleep, wait_for, yield_now,
+    named, run, scope, sleep, wait_for, yield_now,
 };
 
 /// Tells this program that it is the child.
@@ -118,7 +119,7 @@ fn a_wait_while_unwinding_is_refused() {
 fn refused_in_child() -> i32 {
     let forked = fork(|| ());
     let is_refused = forked.is_err_and(|error| error.to_string().contains("child of a fork(2)"));
-    let yielded = std::panic::catch_unwind(yield_now);
+    let yielded = catch_unwind(yield_now);
     if is_refused && yielded.is_err() { 0 } else { 1 }
 }
 
@@ -131,6 +132,27 @@ fn threads_do_not_go_on_in_the_child_of_a_fork_of_the_process() {
         code
     });
     assert_eq!(code.unwrap(), Some(0));
+}
+
+#[test]
+fn a_scope_does_not_end_well_in_the_child_of_a_fork_of_the_process() {
+    let code = run(|| {
+        let forks = || {
+            scope(|scope| {
+                drop(scope.fork(|| ()).unwrap());
+                in_copy(|| resume_unwind(Box::new("out of the body, in the child")))
+            })
+        };
+        let payload = match catch_unwind(forks) {
+            Ok(code) => return code,
+            Err(payload) => payload,
+        };
+        let said = payload.downcast_ref::<String>();
+        let is_refused = said.is_some_and(|said| said.contains("child of a fork(2)"));
+        // SAFETY: ends the child, which alone comes here, as above.
+        unsafe { libc::_exit(if is_refused { 7 } else { 8 }) };
+    });
+    assert_eq!(code.unwrap(), Some(7));
 }
 
 /// What `main` comes to in the child of a fork(2) of this process; nothing if it does not end.

@@ -5,6 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 
 use super::{Outcome, outcome_of};
+use crate::cancel::Cancelled;
 use crate::join::End;
 use crate::kernel::catch_unwind;
 use crate::local;
@@ -55,15 +56,18 @@ fn wake_joiner(processor: &Processor, joiner: usize) {
     }
 }
 
-/// The end of a thread that has a name or thread-locals, was cancelled, or whose run has other
-/// processors.
+/// The end of a thread that has a name or thread-locals, was cancelled, is in a scope, or whose run
+/// has other processors.
 #[cold]
 fn end_rare<T>(thread: &'static Thread, is_to_be_dropped: bool) -> ! {
     // Its values may wait when they are dropped.
     thread.asked.raise_shield();
     local::drop_all(thread);
+    let is_in_scope = thread.rare.borrow().family.is_some();
     match here() {
-        Some(processor) if !processor.is_alone() => end_among_others::<T>(processor, thread),
+        Some(processor) if is_in_scope || !processor.is_alone() => {
+            end_among_others::<T>(processor, thread)
+        }
         _ => {
             forget_rare(thread);
             end::<T>(thread, is_to_be_dropped)
@@ -78,9 +82,18 @@ fn forget_rare(thread: &Thread) {
     thread.asked.forget();
 }
 
-/// The end of a thread whose result another processor may take. Its record is its own until its
-/// processor has left its stack.
+/// The end of a thread whose result another processor may take, or that is in a scope. Its record
+/// is its own until its processor has left its stack.
 fn end_among_others<T>(processor: &Processor, thread: &'static Thread) -> ! {
+    let family = thread.rare.borrow_mut().family.take();
+    // SAFETY: it is there until the thread has left it, below.
+    let family = family.map(|family| unsafe { family.as_ref() });
+    if let Some(family) = family {
+        // SAFETY: S1: the result is in place, and nobody else has it yet.
+        if unsafe { has_panicked::<T>(thread) } {
+            family.note_panic(processor);
+        }
+    }
     match thread.join.end() {
         End::Keep => {}
         End::Wake(joiner) => wake_joiner(processor, joiner),
@@ -90,6 +103,9 @@ fn end_among_others<T>(processor: &Processor, thread: &'static Thread) -> ! {
             let is_left = thread.join.take();
             debug_assert!(!is_left, "the stack is in use");
         }
+    }
+    if let Some(family) = family {
+        family.leave(processor, thread);
     }
     forget_rare(thread);
     thread.home.leave();
@@ -120,6 +136,17 @@ unsafe fn drop_own<T>(thread: &Thread) {
     // SAFETY: S1.
     drop_unwanted(unsafe { take::<T>(thread) });
     local::drop_all(thread);
+}
+
+/// Whether it has ended by a panic, and not by a cancel.
+///
+/// # Safety
+///
+/// - S1 ended: as for [`take`].
+unsafe fn has_panicked<T>(thread: &Thread) -> bool {
+    // SAFETY: S1.
+    let outcome = unsafe { &*outcome_of::<T>(thread) };
+    outcome.as_ref().is_err_and(|payload| !payload.is::<Cancelled>())
 }
 
 /// Drops a result that nobody joins. If that panics, its message was printed; there is nobody whom

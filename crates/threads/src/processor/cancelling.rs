@@ -12,10 +12,11 @@ use crate::kernel::panicking;
 use crate::report::Waited;
 use crate::thread::Thread;
 
-/// A thread that may have ended, and the number that it had.
-struct Target {
+/// A thread that may have ended, the number that it had, and the processor that it began on.
+pub struct Target {
     thread: &'static Thread,
     number: u64,
+    at: u16,
 }
 
 // SAFETY: who has it asks two words first that all processors may read, `run` and `home`, and goes
@@ -57,22 +58,35 @@ impl Processor {
     ///
     /// # Errors: it is another processor's, and there is no stack for the thread that tells it.
     pub fn cancel(&'static self, thread: &'static Thread) -> Result<(), ForkError> {
-        let target = Target { thread, number: thread.number.get() };
+        self.aim_at(thread, thread.number.get()).map_or(Ok(()), |target| self.cancel_target(target))
+    }
+
+    /// The first part of that, which is done while the caller knows that the record is no other
+    /// thread's; and what is left to do, which can be done later.
+    pub fn aim_at(&self, thread: &'static Thread, number: u64) -> Option<Target> {
         if self.is_alone() {
+            return Some(Target { thread, number, at: self.place().at });
+        }
+        match thread.home.cancel() {
+            Cancel::Done => None,
+            Cancel::Tell(at) => Some(Target { thread, number, at }),
+        }
+    }
+
+    /// The second part.
+    ///
+    /// # Errors: as [`Processor::cancel`].
+    pub fn cancel_target(&'static self, target: Target) -> Result<(), ForkError> {
+        if target.at == self.place().at {
             self.cancel_own(&target);
             return Ok(());
         }
-        match thread.home.cancel() {
-            Cancel::Done => {}
-            Cancel::Tell(at) if at == self.place().at => self.cancel_own(&target),
-            Cancel::Tell(at) => fork_elsewhere(self, at, move || tell(&target))?,
-        }
-        Ok(())
+        fork_elsewhere(self, target.at, move || tell(&target))
     }
 
     /// The same for a thread that is at home here, if it has not ended meanwhile.
     fn cancel_own(&self, target: &Target) {
-        let Target { thread, number } = *target;
+        let Target { thread, number, .. } = *target;
         // The record may have become another thread's, of this run or another one: nothing but
         // these two words is looked at then.
         // Relaxed: where the run is alone it was written here, and else `home` says enough.

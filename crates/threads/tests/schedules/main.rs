@@ -1,10 +1,10 @@
 //! Whole runs of several processors, under many schedules that chance chooses (shuttle, PCT).
 //!
 //! The models (`tests/model`) try every interleaving of a few steps. Here FastThreads fork, join,
-//! lock, signal, yield and are cancelled on three processors until the run is over; of its
-//! interleavings some are tried, those first that a few unlucky preemptions make. A processor that
-//! nobody wakes any more fails the run, which prints its schedule; the same seed makes the same
-//! schedules.
+//! open scopes, lock, signal, yield and are cancelled on three processors until the run is over; of
+//! its interleavings some are tried, those first that a few unlucky preemptions make. A processor
+//! that nobody wakes any more fails the run, which prints its schedule; the same seed makes the
+//! same schedules.
 //!
 //! It is the library's own scheduler, with its stacks and its switch: all of its sources, compiled
 //! against the `sync` and the `kernel` of this directory.
@@ -63,6 +63,8 @@ mod run;
 mod runs;
 #[path = "../../src/rwlock.rs"]
 mod rwlock;
+#[path = "../../src/scope.rs"]
+mod scope;
 #[path = "../../src/semaphore.rs"]
 mod semaphore;
 #[path = "../../src/sleep.rs"]
@@ -95,7 +97,7 @@ mod sync;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::play::{CALLS, Counts, RIVALS, THREADS, deadlock, locks, replies, tree};
+use crate::play::{CALLS, Counts, RIVALS, SCOPED, THREADS, deadlock, locks, replies, scopes, tree};
 
 const SCHEDULES: usize = 1_000;
 
@@ -168,4 +170,32 @@ fn a_reply_reaches_who_waits_for_it_asleep_or_not() {
     let (wakes, calls) = (wakes.load(Relaxed), ran * CALLS);
     println!("{ran} schedules, {wakes} of {calls} replies woke a processor");
     assert!((1..calls).contains(&wakes));
+}
+
+#[test]
+fn a_scope_is_over_when_all_of_its_threads_are() {
+    let moved = Arc::new(AtomicUsize::new(0));
+    let noted = Arc::clone(&moved);
+    let ran = modelkit::schedules::play(SCHEDULES, move || {
+        let Counts { begun, ended, moved, .. } = scopes(false);
+        assert_eq!([begun, ended].map(AtomicUsize::into_inner), [SCOPED; 2]);
+        noted.fetch_add(moved.into_inner(), Relaxed);
+    });
+    let moved = moved.load(Relaxed);
+    println!("{ran} schedules, {moved} threads began elsewhere");
+    assert!(moved > 0, "nothing was stolen");
+}
+
+#[test]
+fn a_scope_is_over_when_all_of_its_threads_are_whenever_it_is_cancelled() {
+    let sums = Arc::new([const { AtomicUsize::new(0) }; 2]);
+    let noted = Arc::clone(&sums);
+    let ran = modelkit::schedules::play(SCHEDULES, move || {
+        let Counts { forked, begun, cancelled, .. } = scopes(true);
+        noted[0].fetch_add(cancelled.into_inner(), Relaxed);
+        noted[1].fetch_add(forked.into_inner() - begun.into_inner(), Relaxed);
+    });
+    let [cancelled, never_begun] = [0, 1].map(|at: usize| sums[at].load(Relaxed));
+    println!("{ran} schedules, {cancelled} scopes cancelled, {never_begun} threads never began");
+    assert!((1..ran).contains(&cancelled) && never_begun > 0);
 }

@@ -1,6 +1,7 @@
 //! What FastThreads do in a run on three processors, and what came of it.
 
 mod replies;
+mod scopes;
 mod stacks;
 
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use crate::semaphore::Semaphore;
 use self::stacks::Play;
 
 pub use replies::{CALLS, replies};
+pub use scopes::{SCOPED, scopes};
 
 /// Threads are a tree; this many, if none is cancelled.
 pub const THREADS: usize = 15;

@@ -18,6 +18,8 @@ pub enum Play {
     Locks,
     Deadlock,
     Replies,
+    Scopes,
+    CancelledScopes,
 }
 
 impl Play {
