@@ -368,6 +368,18 @@ impl<T> Forked<T> {
         unsafe { take_and_give(&processor.stacks, thread) }.map_err(JoinError::of)
     }
 
+    /// Whether the thread has ended, so that a join would not wait; also if its result was taken,
+    /// or somebody joins it. What it has done is seen by a FastThread that is told so.
+    ///
+    /// Can be asked anywhere. Waits for nothing, and yields to nobody: who asks again and again on
+    /// the thread's processor is to yield.
+    ///
+    /// # Cost: one load.
+    #[inline]
+    pub fn is_finished(&self) -> bool {
+        self.thread.get().is_none_or(|thread| thread.join.has_ended())
+    }
+
     #[inline(always)]
     fn block(&self, processor: &Processor, thread: &'static Thread) {
         if let Err(cancelled) = processor.block_unless_cancelled(thread) {

@@ -105,7 +105,7 @@ impl JoinWord {
 
     #[inline(always)]
     fn await_end(&self, by: usize, is_alone: bool) -> bool {
-        if has_ended(self.0.load(ord!("J3", Acquire))) {
+        if self.has_ended() {
             return true;
         }
         if is_alone {
@@ -114,6 +114,12 @@ impl JoinWord {
         }
         let (order, failure) = (ord!("J2", Release), ord!("J3", Acquire));
         self.0.compare_exchange(RUNNING, by, order, failure).is_err()
+    }
+
+    /// Whether it has ended, and nobody has taken its result.
+    #[inline]
+    pub fn has_ended(&self) -> bool {
+        has_ended(self.0.load(ord!("J3", Acquire)))
     }
 
     /// Who joins does not wait any more. False: the thread has ended, and makes it ready.

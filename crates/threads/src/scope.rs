@@ -190,6 +190,11 @@ impl<T> ScopedForked<'_, T> {
         joined
     }
 
+    /// Whether the thread has ended; see [`Forked::is_finished`]. The scope may wait for it yet.
+    pub fn is_finished(&self) -> bool {
+        self.forked.is_finished()
+    }
+
     /// Asks the thread to end; see [`Forked::cancel`].
     ///
     /// # Errors: as there.

@@ -3,7 +3,10 @@
 use std::cell::Cell;
 use std::hint::spin_loop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicU32,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
@@ -201,6 +204,25 @@ fn results_and_panics_come_from_other_processors_and_what_nobody_wants_is_droppe
         }
     });
     assert_eq!(DROPPED.load(SeqCst), 200);
+}
+
+#[test]
+fn what_a_thread_of_another_processor_has_done_is_there_when_it_is_finished() {
+    check(2, || {
+        let (go_on, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (wanted, theirs) = (Arc::clone(&go_on), Arc::clone(&done));
+        let thread = fork_elsewhere(move || {
+            spin_until(&wanted);
+            // Relaxed: being finished says that it is there.
+            theirs.store(true, Relaxed);
+        });
+        assert!(!thread.is_finished());
+        go_on.store(true, SeqCst);
+        while !thread.is_finished() {
+            spin_loop();
+        }
+        assert!(done.load(Relaxed));
+    });
 }
 
 #[test]

@@ -248,6 +248,22 @@ fn values_that_use_each_other_as_they_are_dropped_are_dropped_once() {
 }
 
 #[test]
+fn a_thread_is_finished_when_a_join_would_not_wait() {
+    check(|| {
+        let thread = fork(yield_now).unwrap();
+        assert!(!thread.is_finished());
+        yield_now();
+        assert!(!thread.is_finished());
+        yield_now();
+        assert!(thread.is_finished());
+        thread.join().unwrap();
+        assert!(thread.is_finished());
+    });
+    // Where its run is not, it can be asked, too.
+    assert!(check(|| fork(|| 1).unwrap()).is_finished());
+}
+
+#[test]
 fn a_sleep_longer_than_the_clock_can_say_does_not_pass() {
     let joined = check(|| {
         let sleeper = fork(|| sleep(Duration::MAX)).unwrap();
