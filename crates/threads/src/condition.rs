@@ -1,6 +1,5 @@
 //! A condition: threads that wait for something to become true, and are told.
 
-use std::cell::Cell;
 use std::sync::{LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use crate::monitor::Monitor;
 use crate::mutex::MutexGuard;
 use crate::processor::{Processor, here_for};
 use crate::report::Waited;
-use crate::sleep::{after, describe_time};
+use crate::sleep::after;
 use crate::thread::Thread;
 
 /// Where threads wait until another one says that what they wait for may be true.
@@ -165,15 +164,10 @@ impl Condition {
         until: Instant,
     ) -> LockResult<(MutexGuard<'m, T>, WaitTimeoutResult)> {
         let processor = here_for("Condition::wait_timeout");
-        let running = processor.running();
-        self.monitor.enter(processor, |inside| inside.waiters.push(running));
-        processor.sleepers.push(until, running);
+        self.monitor.enter(processor, |inside| inside.waiters.push(processor.running()));
         let mutex = guard.release_to_wait(processor);
-        let signal = SignalUntil { monitor: &self.monitor, until, is_late: Cell::new(false) };
-        processor.block_or_unwind(&signal);
-        // It is there still if the signal came first.
-        processor.sleepers.remove(running);
-        let result = WaitTimeoutResult(signal.is_late.get());
+        let is_signalled = self.monitor.block_until(processor, until);
+        let result = WaitTimeoutResult(!is_signalled);
         match mutex.lock_again(processor) {
             Ok(guard) => Ok((guard, result)),
             Err(poisoned) => Err(PoisonError::new((poisoned.into_inner(), result))),
@@ -216,33 +210,5 @@ impl Waited for Monitor<Told> {
 
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
         Monitor::withdraw(self, processor, thread)
-    }
-}
-
-/// A signal that a thread waits for until some time.
-struct SignalUntil<'c> {
-    monitor: &'c Monitor<Told>,
-    until: Instant,
-    /// That has come, and no signal.
-    is_late: Cell<bool>,
-}
-
-impl Waited for SignalUntil<'_> {
-    fn describe(&self) -> String {
-        format!("{}, or {}", self.monitor.describe(), describe_time(self.until))
-    }
-
-    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
-        let waits = self.monitor.withdraw(processor, thread);
-        if waits {
-            processor.sleepers.remove(thread);
-        }
-        waits
-    }
-
-    fn be_late(&self, processor: &Processor, thread: &'static Thread) -> bool {
-        // False: somebody has signalled it, and makes it ready.
-        self.is_late.set(self.monitor.withdraw(processor, thread));
-        self.is_late.get()
     }
 }

@@ -7,12 +7,15 @@
 //! A run with one processor looks whether the monitor is its own, and that is all; one with several
 //! enters by the latch that the same word is.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
+use std::time::Instant;
 
 use crate::error::Outside;
 use crate::latch::{self, INSIDE};
 use crate::processor::Processor;
+use crate::report::Waited;
 use crate::runs;
+use crate::sleep::describe_time;
 use crate::sync::AtomicU32;
 use crate::thread::{Fifo, Thread};
 
@@ -94,6 +97,22 @@ impl<S> Monitor<S> {
         self.enter(processor, |inside| inside.waiters.remove(thread))
     }
 
+    /// Suspends the running thread, which is among those that wait, until somebody takes it out or
+    /// that time has come; false: it has, and the thread is not among them any more. Unwinds it if
+    /// a cancel comes first.
+    pub fn block_until(&self, processor: &Processor, until: Instant) -> bool
+    where
+        Self: Waited,
+    {
+        let running = processor.running();
+        processor.sleepers.push(until, running);
+        let waited = Until { monitor: self, until, is_late: Cell::new(false) };
+        processor.block_or_unwind(&waited);
+        // It is there still if somebody else was first.
+        processor.sleepers.remove(running);
+        !waited.is_late.get()
+    }
+
     /// For reports: lets `look` see what is inside.
     pub fn seen<R>(&self, look: impl FnOnce(&Inside<S>) -> R) -> R {
         let run = latch::owner(&self.run) & !INSIDE;
@@ -115,5 +134,36 @@ impl<S> Monitor<S> {
         if outcome.is_err_and(|seen| seen & !INSIDE != run) {
             panic!("a lock, condition or semaphore of FastThreads: {}", Outside::OtherRun);
         }
+    }
+}
+
+/// What a thread waits for until some time.
+struct Until<'m, S> {
+    monitor: &'m Monitor<S>,
+    until: Instant,
+    /// That has come, and nothing else.
+    is_late: Cell<bool>,
+}
+
+impl<S> Waited for Until<'_, S>
+where
+    Monitor<S>: Waited,
+{
+    fn describe(&self) -> String {
+        format!("{}, or {}", self.monitor.describe(), describe_time(self.until))
+    }
+
+    fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        let waits = self.monitor.withdraw(processor, thread);
+        if waits {
+            processor.sleepers.remove(thread);
+        }
+        waits
+    }
+
+    fn be_late(&self, processor: &Processor, thread: &'static Thread) -> bool {
+        // False: somebody has taken it out, and makes it ready.
+        self.is_late.set(self.monitor.withdraw(processor, thread));
+        self.is_late.get()
     }
 }

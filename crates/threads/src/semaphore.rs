@@ -1,8 +1,11 @@
 //! A count of permits.
 
+use std::time::Duration;
+
 use crate::monitor::Monitor;
 use crate::processor::{Processor, here_for};
 use crate::report::Waited;
+use crate::sleep::after;
 use crate::thread::Thread;
 
 /// So many permits; who finds none waits for one.
@@ -41,16 +44,50 @@ impl Semaphore {
     #[track_caller]
     pub fn acquire(&self) {
         let processor = here_for("Semaphore::acquire");
-        let is_ours = self.monitor.enter(processor, |inside| {
+        if !self.take_or_enlist(processor) {
+            processor.block_or_unwind(&self.monitor);
+        }
+    }
+
+    /// The same, for so long at most: whether it has taken a permit. One that is given in time is
+    /// the caller's, however late it goes on; one that is given after it is another one's. A time
+    /// that is longer than the clock can say does not pass.
+    ///
+    /// # Panics
+    ///
+    /// As [`Semaphore::acquire`].
+    ///
+    /// # Cost: beside a wait's, two readings of the clock, and an entry among those that wait for a
+    /// time; if a permit is left, nothing beside [`Semaphore::acquire`]'s.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use nearcall_threads::{Semaphore, run};
+    /// run(|| {
+    ///     let permits = Semaphore::new(1);
+    ///     assert!(permits.acquire_timeout(Duration::MAX));
+    ///     assert!(!permits.acquire_timeout(Duration::from_millis(1)));
+    /// })
+    /// .unwrap();
+    /// ```
+    #[must_use = "it may have no permit"]
+    #[track_caller]
+    pub fn acquire_timeout(&self, timeout: Duration) -> bool {
+        let processor = here_for("Semaphore::acquire_timeout");
+        self.take_or_enlist(processor) || self.monitor.block_until(processor, after(timeout))
+    }
+
+    /// Takes a permit, or is among those that wait for one.
+    #[inline(always)]
+    #[track_caller]
+    fn take_or_enlist(&self, processor: &Processor) -> bool {
+        self.monitor.enter(processor, |inside| {
             let is_left = inside.state.take();
             if !is_left {
                 inside.waiters.push(processor.running());
             }
             is_left
-        });
-        if !is_ours {
-            processor.block_or_unwind(&self.monitor);
-        }
+        })
     }
 
     /// Takes a permit if one is left.

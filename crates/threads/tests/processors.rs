@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use nearcall_threads::{
     Condition, Forked, Local, Mutex, Once, Policy, Ready, RunError, RwLock, Semaphore, Setup,
-    block, fork, named, report, sleep, yield_now,
+    block, fork, named, report, scope, sleep, yield_now,
 };
 
 /// Runs `main` on so many processors and expects that the run comes to an end.
@@ -374,4 +374,40 @@ fn signals_and_times_meet_on_two_processors_and_each_wait_ends_by_one_of_them() 
         ended
     });
     assert_eq!(ended, WAITS);
+}
+
+#[test]
+fn permits_and_times_meet_on_two_processors_and_each_permit_is_had_or_left() {
+    const WAITS: u32 = 1_000;
+    let had = check(2, || {
+        let (permits, asked, given) = (Semaphore::new(0), AtomicU32::new(0), AtomicU32::new(0));
+        let give = |number| {
+            while asked.load(SeqCst) != number {
+                spin_loop();
+            }
+            (0..number * 37 % 64 * 16).for_each(|_| spin_loop());
+            permits.release();
+            given.store(number, SeqCst);
+        };
+        scope(|scope| {
+            drop(scope.fork(|| (1..=WAITS).for_each(give)).unwrap());
+            let mut had = 0;
+            for number in 1..=WAITS {
+                asked.store(number, SeqCst);
+                // Does not yield before the first, so that those are given elsewhere.
+                while number == 1 && given.load(SeqCst) == 0 {
+                    spin_loop();
+                }
+                let timeout = Duration::from_nanos(u64::from(number % 64) * 100);
+                let is_ours = permits.acquire_timeout(timeout);
+                while given.load(SeqCst) != number {
+                    spin_loop();
+                }
+                assert_eq!(permits.try_acquire(), !is_ours, "a permit is lost or was given twice");
+                had += u32::from(is_ours);
+            }
+            had
+        })
+    });
+    assert!((1..WAITS).contains(&had), "{had} of {WAITS} permits were had in time");
 }

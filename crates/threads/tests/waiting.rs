@@ -8,8 +8,8 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    Awaited, Condition, ForkError, Idle, JoinError, Local, Mutex, Outside, WaitEnd, Word,
-    at_each_switch, block, fork, report, run, sleep, sleep_until, wait_for, yield_now,
+    Awaited, Condition, ForkError, Idle, JoinError, Local, Mutex, Outside, Semaphore, WaitEnd,
+    Word, at_each_switch, block, fork, report, run, sleep, sleep_until, wait_for, yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -338,6 +338,57 @@ fn a_wait_for_a_signal_that_is_cancelled_leaves_no_time_behind() {
         yield_now();
         let waits_for = report().threads()[1].waits_for.clone();
         assert!(waits_for.unwrap().starts_with("the signal of a condition, or a time in"));
+        waiter.cancel().unwrap();
+        // The run ends: the processor sleeps for nobody.
+        waiter.join()
+    });
+    assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+}
+
+#[test]
+fn a_wait_for_a_permit_ends_by_its_time_and_leaves_permits_to_others() {
+    let (ours, is_left) = check(|| {
+        let permits = Arc::new(Semaphore::new(0));
+        let waiter = |timeout: Duration| {
+            let permits = Arc::clone(&permits);
+            fork(move || permits.acquire_timeout(timeout)).unwrap()
+        };
+        let threads = [Duration::ZERO, Duration::from_millis(1), Duration::MAX].map(waiter);
+        while !(threads[0].is_finished() && threads[1].is_finished()) {
+            yield_now();
+        }
+        permits.release();
+        (threads.map(|thread| thread.join().unwrap()), permits.try_acquire())
+    });
+    assert_eq!((ours, is_left), ([false, false, true], false));
+}
+
+#[test]
+fn a_permit_that_was_given_in_time_is_there_for_who_goes_on_late() {
+    // Long, for the permit is to come before it has passed.
+    let time = Duration::from_millis(300);
+    let (is_ours, is_left) = check(move || {
+        let permits = Arc::new(Semaphore::new(0));
+        let theirs = Arc::clone(&permits);
+        let waiter = fork(move || theirs.acquire_timeout(time));
+        yield_now();
+        let begin = Instant::now();
+        permits.release();
+        while begin.elapsed() < 2 * time {}
+        // It is ready, and its time has come: both are seen before it goes on.
+        at_each_switch(|| false);
+        (waiter.unwrap().join().unwrap(), permits.try_acquire())
+    });
+    assert_eq!((is_ours, is_left), (true, false));
+}
+
+#[test]
+fn a_wait_for_a_permit_that_is_cancelled_leaves_no_time_behind() {
+    let joined = check(|| {
+        let waiter = fork(|| Semaphore::new(0).acquire_timeout(Duration::MAX)).unwrap();
+        yield_now();
+        let waits_for = report().threads()[1].waits_for.clone();
+        assert!(waits_for.unwrap().starts_with("a permit of a semaphore, or a time in"));
         waiter.cancel().unwrap();
         // The run ends: the processor sleeps for nobody.
         waiter.join()
