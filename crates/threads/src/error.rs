@@ -145,6 +145,28 @@ impl Payload {
     }
 }
 
+/// Why a thread-local was not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LocalError {
+    /// The calling thread ends, or the guest of its E-stack has returned, and the value's drop has
+    /// begun.
+    Dropped,
+    /// Only a FastThread has thread-locals of FastThreads.
+    Outside(Outside),
+}
+
+impl fmt::Display for LocalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LocalError::Dropped => f.write_str("the FastThread ends and has dropped the local"),
+            LocalError::Outside(outside) => outside.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for LocalError {}
+
 /// Why a run had no result.
 #[derive(Debug)]
 #[non_exhaustive]

@@ -111,7 +111,7 @@ pub use awaited::{
 pub use block::block;
 pub use cancel::{Unwind, is_cancelled, shield, test_cancel};
 pub use condition::{Condition, WaitTimeoutResult};
-pub use error::{ForkError, JoinError, Outside, Payload, RunError};
+pub use error::{ForkError, JoinError, LocalError, Outside, Payload, RunError};
 pub use fork::{Forked, Named, fork, name, named};
 pub use host::{Guest, Host, Hosts};
 pub use local::Local;

@@ -6,8 +6,9 @@ use std::mem;
 use std::panic::AssertUnwindSafe;
 use std::ptr;
 
+use crate::error::LocalError;
 use crate::kernel::catch_unwind;
-use crate::processor::here_for;
+use crate::processor::{here, here_for, outside};
 use crate::thread::Thread;
 
 /// A value of which each FastThread has its own.
@@ -68,6 +69,30 @@ impl<T: 'static> Local<T> {
     #[track_caller]
     pub fn with<R>(&'static self, look: impl FnOnce(&T) -> R) -> R {
         let thread = here_for("Local::with").running();
+        match self.try_with(look) {
+            Ok(outcome) => outcome,
+            Err(_) => refuse_dropped(thread),
+        }
+    }
+
+    /// The same, for code that may be called by a thread that ends, or by none.
+    ///
+    /// # Errors: see [`LocalError`]. Neither `make` nor `look` was called.
+    ///
+    /// # Panics
+    ///
+    /// With `make` and `look`.
+    ///
+    /// # Cost: see [`Local::with`].
+    ///
+    /// ```
+    /// use nearcall_threads::{Local, LocalError, Outside};
+    /// static NAME: Local<String> = Local::new(String::new);
+    /// let outside = Err(LocalError::Outside(Outside::KernelThread));
+    /// assert_eq!(NAME.try_with(String::len), outside);
+    /// ```
+    pub fn try_with<R>(&'static self, look: impl FnOnce(&T) -> R) -> Result<R, LocalError> {
+        let thread = here().ok_or_else(|| LocalError::Outside(outside()))?.running();
         let key = ptr::from_ref(self) as usize;
         let find = || {
             let rare = thread.rare.borrow();
@@ -76,7 +101,7 @@ impl<T: 'static> Local<T> {
         };
         let value = match find() {
             Some(Some(value)) => value,
-            Some(None) => refuse_dropped(thread),
+            Some(None) => return Err(LocalError::Dropped),
             None => {
                 // Without a borrow: it may use others.
                 let value: Box<dyn Any> = Box::new((self.make)());
@@ -89,7 +114,7 @@ impl<T: 'static> Local<T> {
         // SAFETY: the value is in a box of the thread's, which nobody takes out before the thread
         // or its guest ends; and the thread is the caller, so neither does meanwhile.
         let value = unsafe { &*value };
-        look(value.downcast_ref().expect("the key is of one value, so of one type"))
+        Ok(look(value.downcast_ref().expect("the key is of one value, so of one type")))
     }
 }
 

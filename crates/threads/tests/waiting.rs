@@ -8,8 +8,9 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use nearcall_threads::{
-    Awaited, Condition, ForkError, Idle, JoinError, Local, Mutex, Outside, Semaphore, WaitEnd,
-    Word, at_each_switch, block, fork, report, run, sleep, sleep_until, wait_for, yield_now,
+    Awaited, Condition, ForkError, Idle, JoinError, Local, LocalError, Mutex, Outside, Semaphore,
+    WaitEnd, Word, at_each_switch, block, fork, report, run, sleep, sleep_until, wait_for,
+    yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -245,6 +246,24 @@ fn values_that_use_each_other_as_they_are_dropped_are_dropped_once() {
     // The one makes the other, which finds that the one is gone.
     let joined = check(|| fork(|| ONE.with(|_| 5)).unwrap().join());
     assert_eq!((joined.unwrap(), DROPPED.load(Relaxed)), (5, 2));
+}
+
+#[test]
+fn a_value_whose_drop_has_begun_is_tried_in_vain_and_others_are_not() {
+    struct Tries;
+    impl Drop for Tries {
+        fn drop(&mut self) {
+            let tried = (OWN.try_with(|_| ()), OTHER.try_with(|number| *number));
+            *TRIED.lock().unwrap() = Some(tried);
+        }
+    }
+    type Tried = (Result<(), LocalError>, Result<u32, LocalError>);
+    static TRIED: std::sync::Mutex<Option<Tried>> = std::sync::Mutex::new(None);
+    static OWN: Local<Tries> = Local::new(|| Tries);
+    static OTHER: Local<u32> = Local::new(|| 7);
+    let before = check(|| fork(|| OWN.try_with(|_| 5)).unwrap().join().unwrap());
+    assert_eq!(before, Ok(5));
+    assert_eq!(*TRIED.lock().unwrap(), Some((Err(LocalError::Dropped), Ok(7))));
 }
 
 #[test]
