@@ -4,7 +4,7 @@ use std::sync::{LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::kernel::now;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Words};
 use crate::mutex::MutexGuard;
 use crate::processor::{Processor, here_for};
 use crate::report::Waited;
@@ -48,6 +48,8 @@ impl WaitTimeoutResult {
 /// A condition has no state: a signal that nobody waits for is nothing.
 #[derive(Debug)]
 struct Told;
+
+impl Words for Told {}
 
 impl Default for Monitor<Told> {
     fn default() -> Self {

@@ -1,16 +1,18 @@
 //! A latch: one word that says whose something is, and whether a processor is at it just now.
 //!
 //! ```text
-//!              claim             enter
-//!   another's ───────▶ the run's ◀────▶ the run's, INSIDE
-//!                                leave
+//!             enter                      leave             enter
+//!   another's ◀───▶ another's, INSIDE ────────▶ the run's ◀───▶ the run's, INSIDE
+//!             leave                                       leave
 //! ```
 //!
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
-//! | H1 | the run's to INSIDE | its processors | Acquire | what was done inside before | H2, H3 |
-//! | H2 | INSIDE to the run's | who is inside | Release | what it did inside | H1 |
-//! | H3 | another's to the run's | its processors | Release | what the other run did inside | H1 |
+//! | H1 | a run's to INSIDE | its processors | Acquire | what was done inside before | H2 |
+//! | H2 | INSIDE to a run's | who is inside | Release | what it did inside | H1 |
+//!
+//! Of a run that is over, as one that enters for it knows with all that was done, nobody is left to
+//! enter: the latch is another run's if who has entered so leaves it to that one (`monitor.rs`).
 //!
 //! Who is inside makes some loads and stores and leaves again; it never waits there. So who finds
 //! somebody inside tries again, and after a while lets the kernel run who may have been interrupted
@@ -54,17 +56,8 @@ pub fn enter(word: &AtomicU32, run: u32) -> Result<(), u32> {
     }
 }
 
-/// Who is inside leaves.
+/// Who is inside leaves; it is this run's then.
 #[inline]
 pub fn leave(word: &AtomicU32, run: u32) {
     word.store(run, ord!("H2", Release));
-}
-
-/// Makes it this run's, if it is what was seen: of nobody, or of a run that the caller knows to be
-/// over, with all that it did.
-///
-/// # Errors: what it is.
-pub fn claim(word: &AtomicU32, seen: u32, run: u32) -> Result<(), u32> {
-    let (order, failure) = (ord!("H3", Release), ord!("H1a", Relaxed));
-    word.compare_exchange(seen, run, order, failure).map(drop)
 }

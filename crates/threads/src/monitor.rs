@@ -5,12 +5,14 @@
 //! what it waits for, so that a woken thread never looks again and never waits twice.
 //!
 //! A run with one processor looks whether the monitor is its own, and that is all; one with several
-//! enters by the latch that the same word is.
+//! enters by the latch that the same word is. A monitor is a run's until that is over, and for as
+//! long after that as a guard is left which was taken out of it: who drops that enters for the run.
 
 use std::cell::{Cell, UnsafeCell};
 use std::time::Instant;
 
 use crate::error::Outside;
+use crate::fork_process;
 use crate::latch::{self, INSIDE};
 use crate::processor::Processor;
 use crate::report::Waited;
@@ -18,6 +20,15 @@ use crate::runs;
 use crate::sleep::describe_time;
 use crate::sync::AtomicU32;
 use crate::thread::{Fifo, Thread};
+use crate::warning::warn;
+
+/// What a monitor is for.
+pub trait Words {
+    /// Whether a thread has by them what it may take out of its run.
+    fn is_held(&self) -> bool {
+        false
+    }
+}
 
 /// Words of one run's, and who waits for them.
 #[derive(Debug)]
@@ -64,28 +75,98 @@ impl<S> Monitor<S> {
         Monitor { run: AtomicU32::new(0), inside: UnsafeCell::new(inside) }
     }
 
+    /// For reports: lets `look` see what is inside.
+    pub fn seen<R>(&self, look: impl FnOnce(&Inside<S>) -> R) -> R {
+        self.enter_for_owner(|inside| look(inside))
+    }
+
+    /// Lets `look` see and change what is inside, for whose it is: while a thread waits or has what
+    /// it may take out of its run, which is of the caller's kernel thread then or stands still.
+    fn enter_for_owner<R>(&self, look: impl FnOnce(&mut Inside<S>) -> R) -> R {
+        let run = latch::owner(&self.run) & !INSIDE;
+        let entered = latch::enter(&self.run, run);
+        assert!(entered.is_ok(), "a monitor whose words somebody waits for or has stays its run's");
+        let _latched = Latched { word: &self.run, run };
+        // SAFETY: this kernel thread is in the latch, by which all enter but the only processor of
+        // a run: that is this kernel thread, or it has ended or stands still. `look` does not come
+        // back here.
+        look(unsafe { &mut *self.inside.get() })
+    }
+}
+
+impl<S: Words> Monitor<S> {
     /// Lets `look` see and change what is inside. It must not enter again and must not wait.
     ///
     /// # Panics
     ///
-    /// If this belongs to another run that is not over.
+    /// If this belongs to another run that is not over, or that has left a guard.
     #[inline(always)]
     #[track_caller]
     pub fn enter<R>(&self, processor: &Processor, look: impl FnOnce(&mut Inside<S>) -> R) -> R {
+        self.enter_as(processor, false, look)
+    }
+
+    /// The same for who drops a guard, be it another run's.
+    #[inline(always)]
+    #[track_caller]
+    pub fn enter_to_release<R>(
+        &self,
+        processor: &Processor,
+        look: impl FnOnce(&mut Inside<S>) -> R,
+    ) -> R {
+        self.enter_as(processor, true, look)
+    }
+
+    #[inline(always)]
+    #[track_caller]
+    fn enter_as<R>(
+        &self,
+        processor: &Processor,
+        releases: bool,
+        look: impl FnOnce(&mut Inside<S>) -> R,
+    ) -> R {
         if latch::owner(&self.run) != processor.alone_in() {
-            return self.enter_latched(processor, look);
+            return self.enter_latched(processor, releases, look);
         }
         // SAFETY: this is the run's only kernel thread, and `look` does not come back here.
         look(unsafe { &mut *self.inside.get() })
     }
 
+    /// A guard is dropped where no FastThread is, on a kernel thread of its run: `release` takes
+    /// back what it gave. Not if threads wait for that, for nobody here can make them ready; that
+    /// is told. In the child of a fork(2) there is nobody to release it for.
+    #[cold]
+    pub fn release_outside(&self, release: impl FnOnce(&mut S)) {
+        if fork_process::is_child() {
+            return;
+        }
+        let is_released = self.enter_for_owner(|inside| {
+            let is_unwanted = inside.waiters.is_empty();
+            if is_unwanted {
+                release(&mut inside.state);
+            }
+            is_unwanted
+        });
+        if !is_released {
+            warn(
+                "a guard is dropped where no FastThread is, and FastThreads wait for its lock: it \
+                 is not released, and they wait for ever",
+            );
+        }
+    }
+
     /// The same where the run has other processors, or has not been here.
     #[inline(never)]
     #[track_caller]
-    fn enter_latched<R>(&self, processor: &Processor, look: impl FnOnce(&mut Inside<S>) -> R) -> R {
+    fn enter_latched<R>(
+        &self,
+        processor: &Processor,
+        releases: bool,
+        look: impl FnOnce(&mut Inside<S>) -> R,
+    ) -> R {
         let run = processor.run_number();
         while let Err(seen) = latch::enter(&self.run, run) {
-            self.belong_to(run, seen);
+            self.belong_to(run, seen & !INSIDE, releases);
         }
         let _latched = Latched { word: &self.run, run };
         // SAFETY: this kernel thread is in the latch, and `look` does not come back here.
@@ -113,27 +194,24 @@ impl<S> Monitor<S> {
         !waited.is_late.get()
     }
 
-    /// For reports: lets `look` see what is inside.
-    pub fn seen<R>(&self, look: impl FnOnce(&Inside<S>) -> R) -> R {
-        let run = latch::owner(&self.run) & !INSIDE;
-        let entered = latch::enter(&self.run, run);
-        assert!(entered.is_ok(), "a monitor that a thread waits for stays its run's");
-        let _latched = Latched { word: &self.run, run };
-        // SAFETY: this kernel thread is in the latch, or the run has no other.
-        look(unsafe { &*self.inside.get() })
-    }
-
-    /// The first thread of a run comes here.
+    /// The first thread of a run comes here, where another one's have been, or nobody's. The run
+    /// may find it its own after that; `releases`: the thread has what keeps it the other one's.
     #[cold]
     #[track_caller]
-    fn belong_to(&self, run: u32, seen: u32) {
+    fn belong_to(&self, run: u32, other: u32, releases: bool) {
         // A run that is over has told so under a lock, after all that its threads wrote.
-        let is_free = seen == 0 || (seen & INSIDE == 0 && runs::is_over(seen));
-        let outcome = if is_free { latch::claim(&self.run, seen, run) } else { Err(seen) };
-        // Another processor of the run may have been the first.
-        if outcome.is_err_and(|seen| seen & !INSIDE != run) {
-            panic!("a lock, condition or semaphore of FastThreads: {}", Outside::OtherRun);
+        let is_free = other == 0 || other == run || runs::is_over(other);
+        assert!(is_free, "a lock, condition or semaphore of FastThreads: {}", Outside::OtherRun);
+        // Somebody else may be the first.
+        if other == run || latch::enter(&self.run, other).is_err() {
+            return;
         }
+        let mut latched = Latched { word: &self.run, run: other };
+        // SAFETY: this kernel thread is in the latch, by which all enter whose run has not been
+        // here.
+        let is_left = unsafe { &*self.inside.get() }.state.is_held() && !releases;
+        assert!(!is_left, "a lock of FastThreads: a guard of it is left of a run that is over");
+        latched.run = run;
     }
 }
 
@@ -145,7 +223,7 @@ struct Until<'m, S> {
     is_late: Cell<bool>,
 }
 
-impl<S> Waited for Until<'_, S>
+impl<S: Words> Waited for Until<'_, S>
 where
     Monitor<S>: Waited,
 {

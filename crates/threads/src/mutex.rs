@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError};
 
 use crate::kernel::panicking;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Words};
 use crate::processor::{Processor, here, here_for};
 use crate::report::Waited;
 use crate::thread::Thread;
@@ -37,7 +37,16 @@ pub struct Mutex<T: ?Sized> {
 #[derive(Debug)]
 struct Holder(Option<&'static Thread>);
 
+impl Words for Holder {
+    fn is_held(&self) -> bool {
+        self.0.is_some()
+    }
+}
+
 /// The lock. Dropping it releases the lock.
+///
+/// It may be taken out of its run, as what that returns. Until it is dropped, there or by a thread
+/// of another run, the lock stays that run's, and threads of others are refused by a panic.
 #[must_use = "the lock is released when this is dropped"]
 pub struct MutexGuard<'m, T: ?Sized> {
     mutex: &'m Mutex<T>,
@@ -196,7 +205,7 @@ impl<T: ?Sized> Mutex<T> {
     /// The lock is somebody else's now, or nobody's.
     #[inline(always)]
     fn release(&self, processor: &Processor) {
-        let next = self.monitor.enter(processor, |inside| {
+        let next = self.monitor.enter_to_release(processor, |inside| {
             inside.state.0 = inside.waiters.pop();
             inside.state.0
         });
@@ -222,9 +231,9 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[inline(always)]
     fn drop(&mut self) {
         self.mutex.poisoned.settle(self.was_panicking);
-        // There is no processor in the child of a fork(2), and nobody to release it for.
-        if let Some(processor) = here() {
-            self.mutex.release(processor);
+        match here() {
+            Some(processor) => self.mutex.release(processor),
+            None => self.mutex.monitor.release_outside(|holder| holder.0 = None),
         }
     }
 }

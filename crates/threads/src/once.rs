@@ -5,7 +5,7 @@ use std::fmt;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Words};
 use crate::processor::here_for;
 use crate::report::Waited;
 use crate::thread::Thread;
@@ -26,6 +26,8 @@ pub struct Once<T> {
 /// The thread that is at it.
 #[derive(Debug)]
 struct Making(Option<&'static Thread>);
+
+impl Words for Making {}
 
 /// Ends the making, however it ends.
 struct Turn<'o, T>(&'o Once<T>);

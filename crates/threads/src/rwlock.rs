@@ -8,7 +8,7 @@ use std::ptr;
 use std::sync::LockResult;
 
 use crate::kernel::panicking;
-use crate::monitor::{Inside, Monitor};
+use crate::monitor::{Inside, Monitor, Words};
 use crate::mutex::{Poison, Stays};
 use crate::processor::{Processor, here, here_for};
 use crate::report::Waited;
@@ -32,14 +32,20 @@ struct Holders {
     writer: Option<&'static Thread>,
 }
 
-/// The right to read. Dropping it gives it back.
+impl Words for Holders {
+    fn is_held(&self) -> bool {
+        self.readers > 0 || self.writer.is_some()
+    }
+}
+
+/// The right to read. Dropping it gives it back; out of its run, see [`crate::MutexGuard`].
 #[must_use = "the lock is released when this is dropped"]
 pub struct ReadGuard<'l, T: ?Sized> {
     lock: &'l RwLock<T>,
     stays: Stays,
 }
 
-/// The right to write. Dropping it gives it back.
+/// The right to write. Dropping it gives it back; out of its run, see [`crate::MutexGuard`].
 #[must_use = "the lock is released when this is dropped"]
 pub struct WriteGuard<'l, T: ?Sized> {
     lock: &'l RwLock<T>,
@@ -169,14 +175,11 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     fn release(&self, is_writer: bool) {
-        // There is no processor in the child of a fork(2), and nobody to release it for.
-        let Some(processor) = here() else { return };
-        let admitted = self.monitor.enter(processor, |inside| {
-            if is_writer {
-                inside.state.writer = None;
-            } else {
-                inside.state.readers -= 1;
-            }
+        let Some(processor) = here() else {
+            return self.monitor.release_outside(|holders| holders.release(is_writer));
+        };
+        let admitted = self.monitor.enter_to_release(processor, |inside| {
+            inside.state.release(is_writer);
             admit_next(inside)
         });
         while let Some(thread) = admitted.pop() {
@@ -198,6 +201,15 @@ fn admit_next(inside: &mut Inside<Holders>) -> Fifo {
 }
 
 impl Holders {
+    /// Who may write, or one of those that may read, gives that back.
+    fn release(&mut self, is_writer: bool) {
+        if is_writer {
+            self.writer = None;
+        } else {
+            self.readers -= 1;
+        }
+    }
+
     /// Gives this thread the lock, if it can be given.
     fn admit(&mut self, thread: &'static Thread) -> bool {
         let is_writer = thread.is_writer.get();

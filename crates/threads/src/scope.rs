@@ -25,7 +25,7 @@ use crate::cancel::{Unwind, shield};
 use crate::error::{ForkError, JoinError, Outside};
 use crate::fork::{Forked, Named, fork_in};
 use crate::kernel::{catch_unwind, resume_unwind};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Words};
 use crate::processor::{Processor, here, here_for, outside};
 use crate::report::Waited;
 use crate::runs;
@@ -220,6 +220,8 @@ struct Members {
     /// Whoever comes is cancelled.
     is_cancelled: bool,
 }
+
+impl Words for Members {}
 
 impl Family {
     fn new(run: u32) -> Family {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Words};
 use crate::processor::{Processor, here_for};
 use crate::report::Waited;
 use crate::sleep::after;
@@ -28,6 +28,8 @@ pub struct Semaphore {
 /// How many are left. More than none only if nobody waits.
 #[derive(Debug)]
 struct Permits(usize);
+
+impl Words for Permits {}
 
 impl Semaphore {
     /// So many permits.

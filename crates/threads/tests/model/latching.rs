@@ -1,4 +1,4 @@
-//! The latch: two processors of a run at one, and a run after another.
+//! The latch: two processors of a run at one, a run after another, and who has a guard of that.
 
 use loom::sync::Arc;
 use loom::thread;
@@ -45,20 +45,38 @@ pub fn two_inside() {
     });
 }
 
-/// A run with one processor has ended, as that one of the next one's knows that claims the latch:
-/// so much so that it is the same kernel thread here. Another one, which was told nothing, enters.
+/// A run with one processor has ended, as that one of the next one's knows that takes the latch
+/// over: so much so that it is the same kernel thread here. Another one, which was told nothing,
+/// enters.
 pub fn another_run() {
     loom::model(|| {
         let world = World::new(RUN);
         let theirs = Arc::clone(&world);
-        let claims = thread::spawn(move || {
+        let takes_over = thread::spawn(move || {
             theirs.write_alone();
-            latch::claim(&theirs.word, RUN, NEXT_RUN)
+            latch::enter(&theirs.word, RUN).expect("it is nobody else's");
+            latch::leave(&theirs.word, NEXT_RUN);
         });
         if latch::owner(&world.word) == NEXT_RUN {
             assert_eq!(world.write(NEXT_RUN), 1);
         }
-        assert_eq!(claims.join().unwrap(), Ok(()));
+        takes_over.join().unwrap();
+    });
+}
+
+/// Where that run was, somebody writes who has a guard of it, while one of the next run looks
+/// whether that was done, and takes the latch over if it was.
+pub fn left_guard() {
+    loom::model(|| {
+        let world = World::new(RUN);
+        let theirs = Arc::clone(&world);
+        let releases = thread::spawn(move || theirs.write(RUN));
+        latch::enter(&world.word, RUN).expect("it is nobody else's");
+        // SAFETY: this one is in the latch; loom checks it.
+        let is_released = world.inside.with_mut(|inside| unsafe { *inside }) == 1;
+        latch::leave(&world.word, if is_released { NEXT_RUN } else { RUN });
+        assert_eq!(releases.join().unwrap(), 0);
+        assert_eq!(world.write(latch::owner(&world.word)), 1);
     });
 }
 
@@ -70,4 +88,9 @@ fn one_at_a_time_is_inside() {
 #[test]
 fn who_enters_after_another_run_sees_what_it_did() {
     another_run();
+}
+
+#[test]
+fn who_drops_a_guard_of_a_run_that_is_over_is_alone_inside() {
+    left_guard();
 }

@@ -152,6 +152,7 @@ const MODELS: &[Model] = &[
     model("two_wakes_are_not_lost", "N"),
     model("latching::one_at_a_time_is_inside", "H"),
     model("latching::who_enters_after_another_run_sees_what_it_did", "H"),
+    model("latching::who_drops_a_guard_of_a_run_that_is_over_is_alone_inside", "H"),
     model("joining::a_result_is_read_when_it_is_there", "J"),
     model("joining::one_side_gives_the_stack_back", "J"),
     model("cancelling::who_begins_a_thread_and_who_cancels_it_agree", "Q"),
