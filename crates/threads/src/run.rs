@@ -98,6 +98,9 @@ impl Setup {
     /// Has the application decide which thread runs next, instead of the order in which they became
     /// ready. Each processor has a policy of its own, for the threads that are ready there; what it
     /// has been given begins there, too. It is dropped when the run is over.
+    ///
+    /// `make` is called on each processor's kernel thread. If it panics on the caller's, so does
+    /// the run, of which nothing is left; on another one that ends the process.
     #[must_use]
     pub fn policy<P: Policy + 'static>(
         self,
@@ -125,9 +128,11 @@ impl Setup {
         }
         fork_process::watch();
         let _overflow = overflow::watch();
+        // Before there is a run: it may panic.
+        let policy = self.make_policy();
         let run = runs::begin(self.processors == 1);
         let team: Owned<Team<NotBegun>> = Owned::new(Team::new(run, self.processors));
-        let own = self.processor(Place { team: team.shared(), at: 0 });
+        let own = self.processor(Place { team: team.shared(), at: 0 }, policy);
         let processor = own.processor.shared();
         let watching = processor.watch();
         let (others, outcome) = self.begin_others(team.shared());
@@ -159,9 +164,12 @@ impl Setup {
         }
     }
 
+    fn make_policy(&self) -> Option<Box<dyn Policy>> {
+        self.policy.as_ref().map(|make| make())
+    }
+
     /// A processor at this place, on its kernel thread.
-    fn processor(&self, place: Place) -> Own {
-        let policy = self.policy.as_ref().map(|make| make());
+    fn processor(&self, place: Place, policy: Option<Box<dyn Policy>>) -> Own {
         let stack_bytes = self.stack_bytes.next_multiple_of(STACK_BYTES_STEP);
         let root = Owned::new(Thread::of_kernel_thread());
         let processor = Processor::new(root.shared(), place, stack_bytes, policy);
@@ -191,7 +199,7 @@ impl Setup {
     fn run_other(&self, place: Place) -> Ended {
         let _overflow = overflow::watch();
         or_abort(|| {
-            let own = self.processor(place);
+            let own = self.processor(place, self.make_policy());
             let processor = own.processor.shared();
             let tally = processor.run();
             processor.stacks.return_all();

@@ -3,6 +3,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use nearcall_threads::{Policy, Ready, Setup, block, fork};
@@ -55,8 +56,15 @@ fn run(setup: Setup) {
     assert_eq!(setup.run(main).unwrap(), 1);
 }
 
+/// A run whose policy cannot be made.
+fn refuse() {
+    let make = || -> InOrder { resume_unwind(Box::new("on purpose")) };
+    let setup = Setup::default().policy(make);
+    assert!(catch_unwind(AssertUnwindSafe(|| setup.run(|| ()))).is_err());
+}
+
 #[test]
-fn runs_that_are_over_and_their_policies_leave_nothing() {
+fn runs_that_are_over_or_never_began_and_their_policies_leave_nothing() {
     const RUNS: usize = 200;
     let setups = || {
         let several = |processors| Setup::default().processors(processors);
@@ -69,4 +77,10 @@ fn runs_that_are_over_and_their_policies_leave_nothing() {
     (0..RUNS).for_each(|_| setups().into_iter().for_each(run));
     let more = BYTES.load(Relaxed).saturating_sub(before);
     assert!(more < RUNS * 64, "{RUNS} runs of each kind have left {more} bytes");
+    // Not even that they are among those that live.
+    refuse();
+    let before = BYTES.load(Relaxed);
+    (0..RUNS).for_each(|_| refuse());
+    let more = BYTES.load(Relaxed).saturating_sub(before);
+    assert!(more < RUNS * 4, "{RUNS} runs without a policy have left {more} bytes");
 }
