@@ -166,7 +166,8 @@ impl<'a> Arguments<'a> {
     }
 
     /// Sets the call aside for `keep`, which replies whenever it wants, on any thread; the
-    /// processor takes other calls meanwhile. Its variable part begins at byte `variable_at`, if it has one.
+    /// processor takes other calls meanwhile. Its variable part begins at byte `variable_at`, if it
+    /// has one.
     ///
     /// # Errors: [`Refusal`] if the domain or the binding is about to end, or if the client has
     /// stopped in the middle of its arguments.
