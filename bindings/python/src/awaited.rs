@@ -7,7 +7,7 @@
 //! ```
 
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
@@ -24,13 +24,10 @@ use crate::errors;
 use crate::messages::{Filled, Side};
 use crate::serve_awaited::ServedCall;
 use crate::table::{Plan, Procedure};
-use crate::wakes::{CallWaker, Wakes};
+use crate::wakes::{CallWaker, Wakes, wake_number};
 
 /// Most bytes of arguments that are copied by the event loop itself.
 const LOOP_BYTES_MAX: u64 = 256 << 10;
-
-/// Of the next call.
-static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// How far a call is.
 enum Stage<'b> {
@@ -91,13 +88,11 @@ pub fn begin(
     let going = Going::new(binding.client().clone(), |client| {
         Stage::Claiming(client.claim_awaited_of_class(plan.class, procedure as u32))
     });
-    // Relaxed: all that matters is that no two are the same.
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     Ok(Some(AwaitedCall {
         plan: Arc::clone(binding.plan()),
         procedure,
         within,
-        waker: Arc::new(CallWaker::new(number, wakes)),
+        waker: Arc::new(CallWaker::new(wake_number(), wakes)),
         is_woken: AtomicBool::new(false),
         state: Mutex::new(State::Going(going, filled)),
     }))

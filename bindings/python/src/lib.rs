@@ -79,5 +79,5 @@ mod _native {
     #[pymodule_export]
     use super::view::Lent;
     #[pymodule_export]
-    use super::wakes::Wakes;
+    use super::wakes::{Wakes, wake_number};
 }

@@ -81,7 +81,7 @@ impl Clerk {
         let functions = plan.procedures.iter().map(|procedure| {
             let Some(name) = &procedure.function else { return Ok(None) };
             let function = server.getattr(name.bind(py))?;
-            match wakes.is_some() && procedure.role == Role::Plain {
+            match wakes.is_some() && procedure.role.is_awaited() {
                 true => Ok(Some(function.unbind())),
                 false => entered(procedure, function).map(Some),
             }
@@ -147,8 +147,8 @@ fn entered(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyA
     for kind in ["iscoroutinefunction", "isasyncgenfunction"] {
         if inspect.call_method1(kind, (&function,))?.is_truthy()? {
             let why = match procedure.role {
-                Role::Plain => "only the methods of an AsyncServer are awaited",
-                _ => "what opens a feed is not awaited",
+                role if role.is_awaited() => "only the methods of an AsyncServer are awaited",
+                _ => "what opens a feed to one side is not awaited",
             };
             let message = format!("{} is `async def`: {why}", procedure.name);
             return Err(PyTypeError::new_err(message));
@@ -171,7 +171,7 @@ impl Entries for ServedObject {
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
         let object = &self.object;
         if let Some(queue) = &self.queue
-            && object.plan.procedures[procedure].role == Role::Plain
+            && object.plan.procedures[procedure].role.is_awaited()
         {
             return serve_awaited::set_aside(object, queue, procedure, arguments);
         }

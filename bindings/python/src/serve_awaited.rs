@@ -16,6 +16,8 @@ use pyo3::types::PyTuple;
 
 use crate::current::CurrentCall;
 use crate::serve::{Object, Unserved, came, given, outcome, reply};
+use crate::served_exchange::Opening;
+use crate::table::Role;
 use crate::wakes::Queue;
 
 /// A call that its event loop has not seen yet.
@@ -38,6 +40,8 @@ pub struct ServedCall {
     call: Mutex<Option<Deferred>>,
     /// `None` once its arguments were read.
     came: Mutex<Option<Vec<OwnedFd>>>,
+    /// The exchange that it is to open.
+    opening: Mutex<Option<Opening>>,
 }
 
 /// Sets a call aside for the loop of this queue. Where that is closed, the procedure does not run.
@@ -72,11 +76,16 @@ impl SetAside {
             current: self.call.current().clone(),
             call: Mutex::new(Some(self.call)),
             came: Mutex::new(Some(self.came)),
+            opening: Mutex::default(),
         }
     }
 }
 
 impl ServedCall {
+    fn role(&self) -> Role {
+        self.object.plan.procedures[self.procedure].role
+    }
+
     fn call(&self) -> MutexGuard<'_, Option<Deferred>> {
         self.call.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,7 +102,12 @@ impl ServedCall {
         let call = self.call().take();
         let Some(call) = call else { return };
         let (object, procedure) = (&self.object, self.procedure);
+        let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
         call.reply(|arguments| {
+            let answer = match opening {
+                Some(opening) => answer.and_then(|_| opening.numbers(py, &arguments)),
+                None => answer,
+            };
             let served = reply(py, &object.plan, procedure, (answer, arguments));
             let ended = outcome(py, object.functions[procedure].as_ref(), served);
             // To the client it is what a panic is; the hook that prints those has nothing to add.
@@ -122,6 +136,12 @@ impl ServedCall {
         self.current.is_cancelled()
     }
 
+    /// Whether its last two arguments are the ends of an exchange.
+    #[getter]
+    fn opens_exchange(&self) -> bool {
+        matches!(self.role(), Role::OpensExchange { .. })
+    }
+
     /// Its arguments, once. `None`: they are not what the interface promises, and it was refused.
     fn arguments<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let came = self.came.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -135,7 +155,15 @@ impl ServedCall {
             None => return Ok(None),
         };
         match values {
-            Ok(values) => PyTuple::new(py, values).map(Some),
+            Ok(mut values) => {
+                if let Role::OpensExchange { next, .. } = self.role() {
+                    let exchange = (self.procedure, next);
+                    let (opening, ends) = Opening::new(py, &self.object.plan, exchange)?;
+                    self.opening.lock().unwrap_or_else(PoisonError::into_inner).replace(opening);
+                    values.extend(ends);
+                }
+                PyTuple::new(py, values).map(Some)
+            }
             Err(unserved) => {
                 self.end(py, Err(unserved));
                 Ok(None)

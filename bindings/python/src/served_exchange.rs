@@ -4,9 +4,10 @@
 //! All exchanges in Python have items of the same types here: what opens one tells it apart.
 
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
-use nearcall::raw::{Arguments, Finish, Replied, exchange};
+use nearcall::raw::{Arguments, Ends, Finish, Replied, exchange};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyTuple};
@@ -15,6 +16,7 @@ use crate::errors;
 use crate::feed::{Batch, alone, append};
 use crate::serve::{Unserved, attached, reply};
 use crate::table::{Plan, Type};
+use crate::wakes::{CallWaker, Wakes};
 
 /// Between two looks whether a signal handler is to run.
 const SIGNALS_SLICE: Duration = Duration::from_millis(50);
@@ -58,6 +60,15 @@ impl Inlet {
         inlet.next().transpose().map_err(|given_up| errors::of_given_up(py, given_up))
     }
 
+    /// Whether asking for the next one will not wait; if it will, `wakes` is told by this number
+    /// when it may not any more.
+    fn is_ready(&self, wakes: &Wakes, number: u64) -> PyResult<bool> {
+        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes)));
+        let mut held = alone(&self.inlet)?;
+        let context = Context::from_waker(&waker);
+        Ok(held.as_mut().is_none_or(|inlet| inlet.poll_ready(&context).is_ready()))
+    }
+
     /// Takes no more items.
     fn close(&self) -> PyResult<()> {
         alone(&self.inlet)?.take();
@@ -93,6 +104,15 @@ impl Outlet {
             .map_err(|wrong| errors::of_argument(py, wrong, "item"))?;
         wait(py, |slice| outlet.wait(slice))?;
         outlet.put(bytes).map_err(|given_up| errors::of_given_up(py, given_up))
+    }
+
+    /// Whether `put` will not wait; if it will, `wakes` is told by this number when it may not any
+    /// more.
+    fn is_ready(&self, wakes: &Wakes, number: u64) -> PyResult<bool> {
+        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes)));
+        let mut held = alone(&self.outlet)?;
+        let context = Context::from_waker(&waker);
+        Ok(held.as_mut().is_none_or(|outlet| outlet.poll_ready(&context).is_ready()))
     }
 
     /// There are no more items, and this exception behind them: one that the interface declares, or
@@ -146,6 +166,37 @@ pub struct ExchangeCall<'s, 'py> {
     pub index: usize,
 }
 
+/// What the runtime keeps of an exchange until it has numbers.
+pub struct Opening(Ends<Py<PyAny>, Given, PyErr>);
+
+impl Opening {
+    /// A new exchange: what the runtime keeps of it, and the two ends that go to the procedure,
+    /// behind its arguments.
+    pub fn new<'py>(
+        py: Python<'py>,
+        plan: &Arc<Plan>,
+        (index, next): (usize, usize),
+    ) -> PyResult<(Opening, [Bound<'py, PyAny>; 2])> {
+        let limit = plan.procedures[next].items().map_or(1, |(_, limit)| limit);
+        let (ends, inlet, outlet) = exchange(index as u32, limit as usize);
+        let inlet = Bound::new(py, Inlet { inlet: Mutex::new(Some(inlet)) })?.into_any();
+        let (plan, outlet) = (Arc::clone(plan), Mutex::new(Some(outlet)));
+        let outlet = Bound::new(py, Outlet { plan, next, outlet })?.into_any();
+        Ok((Opening(ends), [inlet, outlet]))
+    }
+
+    /// Opens it: its numbers, which its procedure evaluates to.
+    pub fn numbers<'py>(
+        self,
+        py: Python<'py>,
+        arguments: &Arguments<'_>,
+    ) -> Result<Bound<'py, PyAny>, Unserved> {
+        let (feed, sink) = arguments.open_exchange(self.0).map_err(Unserved::Refused)?;
+        let numbers = [feed, sink].map(|number| PyInt::new(py, number));
+        Ok(PyTuple::new(py, numbers)?.into_any())
+    }
+}
+
 impl<'py> ExchangeCall<'_, 'py> {
     /// Runs the procedure that opens one, with two ends behind its arguments; the numbers of the
     /// others.
@@ -156,17 +207,10 @@ impl<'py> ExchangeCall<'_, 'py> {
         next: usize,
         arguments: &Arguments<'_>,
     ) -> Result<Bound<'py, PyAny>, Unserved> {
-        let limit = self.plan.procedures[next].items().map_or(1, |(_, limit)| limit);
-        let (ends, inlet, outlet) =
-            exchange::<Py<PyAny>, Given, PyErr>(self.index as u32, limit as usize);
-        let inlet = Bound::new(self.py, Inlet { inlet: Mutex::new(Some(inlet)) })?.into_any();
-        let (plan, outlet) = (Arc::clone(self.plan), Mutex::new(Some(outlet)));
-        let outlet = Bound::new(self.py, Outlet { plan, next, outlet })?.into_any();
-        let all: Vec<_> = given.chain([inlet, outlet]).collect();
+        let (opening, ends) = Opening::new(self.py, self.plan, (self.index, next))?;
+        let all: Vec<_> = given.chain(ends).collect();
         function.call1(PyTuple::new(self.py, all)?)?;
-        let (feed, sink) = arguments.open_exchange(ends).map_err(Unserved::Refused)?;
-        let numbers = [feed, sink].map(|number| PyInt::new(self.py, number));
-        Ok(PyTuple::new(self.py, numbers)?.into_any())
+        opening.numbers(self.py, arguments)
     }
 
     /// Replies with a batch, and whether it is the last, once there is one.

@@ -246,6 +246,13 @@ pub enum Role {
     },
 }
 
+impl Role {
+    /// Whether an event loop runs it, if one serves.
+    pub fn is_awaited(self) -> bool {
+        matches!(self, Role::Plain | Role::OpensExchange { .. })
+    }
+}
+
 /// One message.
 #[derive(Debug)]
 pub struct Message {

@@ -12,8 +12,8 @@
 //! by the poll, and goes on at the next turn of its loop.
 
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::AtomicU8;
-use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::{self, AcqRel};
+use std::sync::atomic::{AtomicU8, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Wake;
 
@@ -86,6 +86,16 @@ impl Wakes {
         let calls = std::mem::take(&mut self.queue.told().calls);
         calls.into_iter().map(SetAside::served).collect()
     }
+}
+
+/// Of the next that waits to be woken.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+/// What nobody else is woken by.
+#[pyfunction]
+pub fn wake_number() -> u64 {
+    // Relaxed: all that matters is that no two are the same.
+    NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Wakes {

@@ -211,9 +211,11 @@ def talking_servers(talking: types.ModuleType) -> typing.Iterator[None]:
     rust = Process(PROGRAMS / "talking-server", "talking-rust")
     script = ROOT / "bindings/python/tests/talking_server.py"
     python = Process(sys.executable, script, talking.__file__, "talking-python")
+    awaited = Process(sys.executable, script, talking.__file__, "talking-tasks", "awaited")
     yield
     assert rust.end() == ""
     assert python.end() == ""
+    assert awaited.end() == ""
 
 
 @pytest.fixture

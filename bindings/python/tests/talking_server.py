@@ -1,8 +1,9 @@
-"""A server of ``talking.idl``: ``talking_server.py MODULE NAME`` exports it until its standard input
-ends. Each exchange is a thread's."""
+"""A server of ``talking.idl``: ``talking_server.py MODULE NAME [awaited]`` exports it until its
+standard input ends. Each exchange is a thread's, or a task's of one that is awaited."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import pathlib
 import sys
@@ -130,6 +131,112 @@ class Talking(talking.TalkingServer):
         return Counts.moved
 
 
-with nearcall.export(sys.argv[2], Talking()):
+class AwaitedTalking(talking.TalkingAsyncServer):
+    """The same, of which each exchange is a task's."""
+
+    def __init__(self) -> None:
+        self.own, self.working = Talking(), set[asyncio.Task[None]]()
+
+    def begin(self, work: typing.Coroutine[typing.Any, typing.Any, None]) -> None:
+        """Works on in a task of its own, and counts how that ends."""
+
+        async def run() -> None:
+            try:
+                await work
+            except nearcall.GivenUp:
+                Counts.add("given_up", 1)
+            except talking.Refused:
+                # The outlet has raised it.
+                pass
+            finally:
+                Counts.add("alive", -2)
+
+        Counts.add("alive", 2)
+        task = asyncio.create_task(run())
+        self.working.add(task)
+        task.add_done_callback(self.working.discard)
+
+    async def talk(self, room: str, refused: int, inlet: typing.Any, outlet: typing.Any) -> None:
+        if not room:
+            raise talking.Refused(-1, "not that")
+
+        async def work() -> None:
+            async with inlet, outlet:
+                async for line in inlet:
+                    if line.number == refused:
+                        if room == "last words":
+                            os._exit(0)
+                        raise talking.Refused(refused, "not that")
+                    await outlet.put(talking.Line(line.number, room + line.text))
+
+        self.begin(work())
+
+    async def echo(self, inlet: typing.Any, outlet: typing.Any) -> None:
+        async def work() -> None:
+            async with inlet, outlet:
+                async for word in inlet:
+                    await outlet.put(word)
+
+        self.begin(work())
+
+    async def kept(self, inlet: typing.Any, outlet: typing.Any) -> None:
+        self.own.kept(inlet, outlet)
+
+    async def sums(self, inlet: typing.Any, outlet: typing.Any) -> None:
+        async def work() -> None:
+            total = 0
+            async with inlet, outlet:
+                async for number in inlet:
+                    total += number
+                    await outlet.put(total)
+
+        self.begin(work())
+
+    async def deaf(self, count: int, inlet: typing.Any, outlet: typing.Any) -> None:
+        inlet.close()
+
+        async def work() -> None:
+            async with outlet:
+                for number in range(count):
+                    await outlet.put(number)
+                    Counts.add("moved", 1)
+
+        self.begin(work())
+
+    async def mute(self, count: int, inlet: typing.Any, outlet: typing.Any) -> None:
+        async def work() -> None:
+            async with inlet, outlet:
+                for wanted in range(count):
+                    assert wanted == await anext(inlet)
+                    Counts.add("moved", 1)
+
+        self.begin(work())
+
+    async def let_go(self) -> int:
+        return self.own.let_go()
+
+    async def alive(self) -> int:
+        return Counts.alive
+
+    async def given_up(self) -> int:
+        return Counts.given_up
+
+    async def moved(self) -> int:
+        return Counts.moved
+
+
+def told() -> None:
     print("ready", flush=True)
     sys.stdin.read()
+
+
+async def await_all() -> None:
+    with nearcall.export(sys.argv[2], AwaitedTalking()):
+        await asyncio.to_thread(told)
+
+
+if sys.argv[-1] == "awaited":
+    asyncio.run(await_all())
+else:
+    with nearcall.export(sys.argv[2], Talking()):
+        told()

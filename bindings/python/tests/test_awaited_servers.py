@@ -313,7 +313,7 @@ def test_what_opens_a_feed_is_not_awaited(passing: Module) -> None:
     feeding = type("Feeding", (passing.FeedingAsyncServer,), members)
 
     async def main() -> None:
-        with pytest.raises(TypeError, match="numbers is `async def`: what opens a feed"):
+        with pytest.raises(TypeError, match="numbers is `async def`: what opens a feed to one side"):
             nearcall.export("feeding", feeding())
 
     asyncio.run(main())

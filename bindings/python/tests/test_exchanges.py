@@ -32,11 +32,11 @@ WORDS, NUMBERS = 31, 496
 EXCHANGES = ("talk", "echo", "kept", "sums", "deaf", "mute")
 
 
-@pytest.fixture(params=["rust", "python"])
+@pytest.fixture(params=["rust", "python", "tasks"])
 def client(
     request: pytest.FixtureRequest, talking_servers: None, talking: Talking
 ) -> typing.Iterator[typing.Any]:
-    """A client of either server, which holds no exchange in the end."""
+    """A client of each server, which holds no exchange in the end."""
     client = talking.TalkingClient.import_(f"talking-{request.param}")
     yield client
     gc.collect()

@@ -156,9 +156,9 @@ class TalksAsyncServer(_raw.AsyncServer):
     _interface = _TALKS
 
     @_abc.abstractmethod
-    def talk(self, room: str, inlet: _nearcall.Inlet[str], outlet: _nearcall.Outlet[Line]) -> None:
+    async def talk(self, room: str, inlet: _nearcall.AsyncInlet[str], outlet: _nearcall.AsyncOutlet[Line]) -> None:
         """The procedure `talk`."""
 
     @_abc.abstractmethod
-    def pass_(self, inlet: _nearcall.Inlet[int], outlet: _nearcall.Outlet[float]) -> None:
+    async def pass_(self, inlet: _nearcall.AsyncInlet[int], outlet: _nearcall.AsyncOutlet[float]) -> None:
         """The procedure `pass`."""

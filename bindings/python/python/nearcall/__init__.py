@@ -60,12 +60,12 @@ from nearcall.raw import AsyncClient, AsyncServer, Client, Exported, Server, exp
 from nearcall.serving import current_call
 
 if _typing.TYPE_CHECKING:
-    from nearcall.waiting import AsyncFeed, AsyncSink
+    from nearcall.waiting import AsyncFeed, AsyncInlet, AsyncOutlet, AsyncSink
 else:
 
     def __getattr__(name):
         """What asyncio comes with, which few programs need and takes long to import."""
-        if name not in ("AsyncFeed", "AsyncSink"):
+        if name not in ("AsyncFeed", "AsyncInlet", "AsyncOutlet", "AsyncSink"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from nearcall import waiting
 
@@ -74,6 +74,8 @@ else:
 __all__ = [
     "AsyncClient",
     "AsyncFeed",
+    "AsyncInlet",
+    "AsyncOutlet",
     "AsyncServer",
     "AsyncSink",
     "BindError",

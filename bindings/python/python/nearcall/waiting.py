@@ -12,10 +12,21 @@ import functools
 import typing
 import weakref
 
-from nearcall._native import Binding, Cancellation, Coming, Going, ServedCall, Wakes, begin
+from nearcall._native import (
+    Binding,
+    Cancellation,
+    Coming,
+    Going,
+    Inlet,
+    Outlet,
+    ServedCall,
+    Wakes,
+    begin,
+    wake_number,
+)
 from nearcall.serving import SERVED
 
-__all__ = ["AsyncFeed", "AsyncSink", "called", "until_cancelled", "wakes"]
+__all__ = ["AsyncFeed", "AsyncInlet", "AsyncOutlet", "AsyncSink", "called", "until_cancelled", "wakes"]
 
 #: Most calls of this process that wait in threads at once; more wait for one of them.
 THREADS_MAX = 64
@@ -108,6 +119,9 @@ async def _served(call: ServedCall) -> None:
         arguments = call.arguments()
         if arguments is None:
             return
+        if call.opens_exchange:
+            *given, inlet, outlet = arguments
+            arguments = (*given, AsyncInlet(inlet), AsyncOutlet(outlet))
         results = await call.function(*arguments)
     except asyncio.CancelledError:
         call.give_up()
@@ -261,3 +275,70 @@ class AsyncSink(typing.Generic[Sent, Made]):
             await self.aclose()
         elif not self._going.is_over:
             await self.end()
+
+
+async def _ready(end: Inlet[typing.Any] | Outlet[typing.Any]) -> None:
+    """Waits until an end of an exchange will not."""
+    loop, number = _Loop.running(), wake_number()
+    while not end.is_ready(loop.wakes, number):
+        await loop.woken(number)
+
+
+class AsyncInlet(typing.Generic[Came]):
+    """An :class:`Inlet` whose items are awaited. Belongs to one task at a time."""
+
+    __slots__ = ("_inlet",)
+
+    def __init__(self, inlet: Inlet[Came]) -> None:
+        self._inlet = inlet
+
+    def __aiter__(self) -> typing.Self:
+        return self
+
+    async def __anext__(self) -> Came:
+        await _ready(self._inlet)
+        for item in self._inlet:
+            return item
+        raise StopAsyncIteration
+
+    def close(self) -> None:
+        """Takes no more items."""
+        self._inlet.close()
+
+    async def __aenter__(self) -> typing.Self:
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        self.close()
+
+
+class AsyncOutlet(typing.Generic[Sent]):
+    """An :class:`Outlet` that is awaited until there is room. Belongs to one task at a time. Left as
+    a context, it raises what was raised, but for :class:`GivenUp`; a task that is cancelled leaves
+    its client with an error."""
+
+    __slots__ = ("_outlet",)
+
+    def __init__(self, outlet: Outlet[Sent]) -> None:
+        self._outlet = outlet
+
+    async def put(self, item: Sent) -> None:
+        """As :meth:`Outlet.put`."""
+        await _ready(self._outlet)
+        self._outlet.put(item)
+
+    def raise_(self, raised: BaseException) -> None:
+        """As :meth:`Outlet.raise_`."""
+        self._outlet.raise_(raised)
+
+    def close(self) -> None:
+        """There are no more items."""
+        self._outlet.close()
+
+    async def __aenter__(self) -> typing.Self:
+        return self
+
+    async def __aexit__(
+        self, kind: object, raised: BaseException | None, traceback: object
+    ) -> None:
+        self._outlet.__exit__(kind, raised, traceback)

@@ -50,7 +50,7 @@ pub struct CurrentCall {
     pub(super) index: u32,
     pub(super) sequence: Sequence,
     until_ns: u64,
-    domain: Weak<DomainCore>,
+    pub(super) domain: Weak<DomainCore>,
 }
 
 /// Waits until a call is cancelled: see [`CurrentCall::cancelled`].

@@ -85,6 +85,14 @@ impl Deferred {
 
     fn end(&self, finish: Option<impl FnOnce(Arguments<'_>) -> Outcome>) {
         run::reply_later(self.served(), self.call.sequence, finish);
+        let binding = &self.call.binding;
+        // Opening a feed may have read from the socket what is housekeeping's: a thread that is no
+        // processor of the domain's has told nobody.
+        if binding.has_queued()
+            && let Some(domain) = self.call.domain.upgrade()
+        {
+            domain.housekeeping.attend_again(binding.token);
+        }
     }
 }
 

@@ -15,8 +15,15 @@ pub struct FeedTypes {
     pub waiting: String,
     /// What a server returns.
     pub server: String,
-    /// What a server is given behind its arguments, of an exchange.
+    /// What a server is given behind its arguments, of an exchange: names and kinds.
     pub ends: Vec<(&'static str, String)>,
+}
+
+impl FeedTypes {
+    /// Whether a server that is awaited awaits what opens it.
+    pub fn is_awaited(&self) -> bool {
+        !self.ends.is_empty()
+    }
 }
 
 impl Python<'_> {
@@ -63,8 +70,8 @@ impl Python<'_> {
                     waiting: sides("Async"),
                     server: String::from("None"),
                     ends: vec![
-                        ("inlet", format!("_nearcall.Inlet[{taken}]")),
-                        ("outlet", format!("_nearcall.Outlet[{sent}]")),
+                        ("inlet", format!("Inlet[{taken}]")),
+                        ("outlet", format!("Outlet[{sent}]")),
                     ],
                 }
             }

@@ -62,10 +62,10 @@ impl Python<'_> {
                 text.line("@_abc.abstractmethod");
                 let name = &names.functions[index];
                 let feed = self.feed(id, interface, index);
-                // What opens a feed is not awaited.
-                let is_awaited = class == names.awaited && feed.is_none();
-                let define = if is_awaited { "async def" } else { "def" };
-                let signature = self.server_signature((define, name), operation, feed);
+                // What opens a feed to one side is not.
+                let may_be = feed.as_ref().is_none_or(FeedTypes::is_awaited);
+                let is_awaited = class == names.awaited && may_be;
+                let signature = self.server_signature((name, is_awaited), operation, feed);
                 text.block(&signature, |text| {
                     text.docstring(&operation.doc, &undocumented::served(operation));
                 });
@@ -155,7 +155,7 @@ impl Python<'_> {
     /// What arrives, and whatever may be sent back.
     fn server_signature(
         &self,
-        (define, name): (&str, &str),
+        (name, is_awaited): (&str, bool),
         operation: &Operation,
         feed: Option<FeedTypes>,
     ) -> String {
@@ -165,8 +165,9 @@ impl Python<'_> {
             let name = taken.take(&part.name);
             all += &format!(", {name}: {}", self.came_annotation(&part));
         }
+        let (define, kind) = if is_awaited { ("async def", "Async") } else { ("def", "") };
         for (name, declared) in feed.iter().flat_map(|feed| &feed.ends) {
-            all += &format!(", {}: {declared}", taken.take(name));
+            all += &format!(", {}: _nearcall.{kind}{declared}", taken.take(name));
         }
         let results = feed.map_or_else(|| self.made_annotation(operation), |feed| feed.server);
         format!("{define} {name}(self{all}) -> {results}:")
