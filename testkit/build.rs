@@ -8,6 +8,7 @@ fn main() {
     nearcall_idl::build("turns.idl");
     nearcall_idl::build("stays.idl");
     nearcall_idl::build("exchanges.idl");
+    nearcall_idl::build("judging.idl");
     nearcall_idl::build("estacks.idl");
     nearcall_idl::build("introducing.idl");
     nearcall_idl::build("forms.idl");

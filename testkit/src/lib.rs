@@ -18,6 +18,7 @@ pub mod feeding;
 pub mod freezer;
 pub mod hosting;
 pub mod introducing;
+pub mod judging;
 pub mod passing;
 pub mod records;
 pub mod server;
@@ -69,6 +70,11 @@ pub mod introducing_stubs {
 /// Stubs of `forms.idl`.
 pub mod forms {
     include!(concat!(env!("OUT_DIR"), "/forms.rs"));
+}
+
+/// Stubs of `judging.idl`.
+pub mod judging_stubs {
+    include!(concat!(env!("OUT_DIR"), "/judging.rs"));
 }
 
 /// Stubs of `exchanges.idl`.

@@ -24,7 +24,7 @@ mod types;
 
 pub use brief::{Brief, BriefItem, BriefKind, BriefPayload};
 pub use dump::dump;
-pub use feeds::{FeedPlan, FeedWay, Sent};
+pub use feeds::{FeedPlan, FeedWay, Sent, item_checks};
 pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};
 pub use plain::Footprint;
 pub use showing::{SHOWN_CHARACTERS_MAX, Showing, showing};

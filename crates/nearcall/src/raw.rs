@@ -30,7 +30,7 @@ pub use nearcall_abi::MESSAGE_BYTES_MAX;
 pub use nearcall_os::DescriptorKind;
 
 pub use crate::client::awaited_feed::{FeedNumbers, Opening, PostingBatch};
-pub use crate::client::feed::Batches;
+pub use crate::client::batch::{Batch, Batches, Keeping};
 pub use crate::client::hasty::in_haste;
 pub use crate::client::interrupt::Interruptible;
 pub use crate::client::lead::Lead;

@@ -40,6 +40,7 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
     let passing = testkit::passing::export(domain, directory, name).expect("an export");
     let feeding = testkit::feeding::export(domain, directory, name).expect("an export");
     let exchanging = testkit::exchanging::export(domain, directory, name).expect("an export");
+    let judging = testkit::judging::export(domain, directory, name).expect("an export");
     let hosts = introducing::name_of(name);
     let introducing = introducing::export(domain, directory, &hosts, Policy::default());
     let introducing = introducing.expect("an export");
@@ -47,7 +48,7 @@ fn serve(domain: &Domain, directory: &Path, name: &str) {
     println!("exported");
     let mut line = String::new();
     std::io::stdin().read_to_string(&mut line).expect("standard input");
-    drop((clerk, passing, feeding, exchanging, introducing, by_hand));
+    drop((clerk, passing, feeding, exchanging, judging, introducing, by_hand));
     domain.shut_down();
 }
 

@@ -186,6 +186,7 @@ fn a_taker_that_raises_ends_its_sink() {
         let mut sink = client.limited(100).unwrap();
         let raised = (0..).find_map(|number| sink.put(number).err()).unwrap();
         assert!(matches!(raised, Error::Exception(_)), "{raised}");
+        assert!(sink.is_over());
         let over = |said: Result<(), Error<_>>| {
             let reason = NotExecuted::FeedOver;
             let said = said.unwrap_err();

@@ -16,6 +16,7 @@ mod estacks;
 mod exchanges;
 mod fastthreads;
 mod feeds;
+mod judging;
 mod large;
 mod nested;
 mod pending;

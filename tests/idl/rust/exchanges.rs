@@ -284,8 +284,11 @@ pub mod exchanges {
                             client,
                             sink,
                             ::nearcall::raw::Batches { procedure: 2, count: 31 },
-                            |client, feed, number, items| TalksPosting { client }.put_talk(
-                                feed, number, items,
+                            ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                            |client, feed, number, batch| TalksPosting { client }.put_talk(
+                                feed,
+                                number,
+                                batch.written(),
                             ),
                             |client, feed| TalksPosting { client }.end_talk(feed)?.collect(),
                         )
@@ -413,20 +416,14 @@ pub mod exchanges {
             &self,
             feed: u64,
             number: u32,
-            items: &[Line],
+            items: &[u8],
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let items_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("items", items.len(), 31);
-                writer.slice(items);
-                writer.finish("items")?
-            };
             let mut call = self.client.claim::<3>(2)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&items_bytes);
+            call.put_u32::<12>(items.len() as u32);
+            let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+            variable.put(items);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
@@ -576,8 +573,9 @@ pub mod exchanges {
                         self.client,
                         sink,
                         ::nearcall::raw::Batches { procedure: 2, count: 31 },
-                        |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                            TalksAwaiting { client }.put_talk(feed, number, &items).await
+                        ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                        |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                            TalksAwaiting { client }.put_talk(feed, number, batch.written()).await
                         }),
                         |client, feed| ::std::boxed::Box::pin(
                             TalksAwaiting { client }.end_talk(feed),
@@ -658,25 +656,18 @@ pub mod exchanges {
             self,
             feed: u64,
             number: u32,
-            items: &[Line],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::raw::Awaiting<'b, (), ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let awaited = {
-                let items_bytes = {
-                    let mut writer = ::nearcall::raw::Writer::new();
-                    writer.bound("items", items.len(), 31);
-                    writer.slice(items);
-                    writer.finish("items")?
-                };
                 let mut call = self.client.claim_awaited::<3>(2).await?;
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
-                call.put_u32::<12>(items_bytes.len() as u32);
-                let mut variable =
-                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-                variable.put(&items_bytes);
+                call.put_u32::<12>(items.len() as u32);
+                let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+                variable.put(items);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,

@@ -267,8 +267,11 @@ pub mod feeds {
                 &self.client,
                 open()?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
-                |client, feed, number, items| LedgerPosting { client }.put_load(
-                    feed, number, items,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| LedgerPosting { client }.put_load(
+                    feed,
+                    number,
+                    batch.written(),
                 ),
                 |client, feed| LedgerPosting { client }.end_load(feed)?.collect(),
             ))
@@ -293,8 +296,11 @@ pub mod feeds {
                 &self.client,
                 open()?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
-                |client, feed, number, items| LedgerPosting { client }.put_append(
-                    feed, number, items,
+                ::nearcall::raw::Keeping::AsItIs,
+                |client, feed, number, batch| LedgerPosting { client }.put_append(
+                    feed,
+                    number,
+                    batch.items(),
                 ),
                 |client, feed| LedgerPosting { client }.end_append(feed)?.collect(),
             ))
@@ -426,23 +432,17 @@ pub mod feeds {
             &self,
             feed: u64,
             number: u32,
-            items: &[Row],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, (), ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::CallError,
         > {
-            let items_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("items", items.len(), 165);
-                writer.slice(items);
-                writer.finish("items")?
-            };
             let mut call = self.client.claim::<2>(5)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&items_bytes);
+            call.put_u32::<12>(items.len() as u32);
+            let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+            variable.put(items);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::Error<LedgerLoadException>,
@@ -798,8 +798,9 @@ pub mod feeds {
                 self.client,
                 opened?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
-                |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                    LedgerAwaiting { client }.put_load(feed, number, &items).await
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                    LedgerAwaiting { client }.put_load(feed, number, batch.written()).await
                 }),
                 |client, feed| ::std::boxed::Box::pin(LedgerAwaiting { client }.end_load(feed)),
             ))
@@ -809,25 +810,18 @@ pub mod feeds {
             self,
             feed: u64,
             number: u32,
-            items: &[Row],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::raw::Awaiting<'b, (), ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::Error<LedgerLoadException>,
         > {
             let awaited = {
-                let items_bytes = {
-                    let mut writer = ::nearcall::raw::Writer::new();
-                    writer.bound("items", items.len(), 165);
-                    writer.slice(items);
-                    writer.finish("items")?
-                };
                 let mut call = self.client.claim_awaited::<2>(5).await?;
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
-                call.put_u32::<12>(items_bytes.len() as u32);
-                let mut variable =
-                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-                variable.put(&items_bytes);
+                call.put_u32::<12>(items.len() as u32);
+                let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+                variable.put(items);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::Error<LedgerLoadException>,
@@ -910,8 +904,9 @@ pub mod feeds {
                 self.client,
                 opened?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
-                |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                    LedgerAwaiting { client }.put_append(feed, number, &items).await
+                ::nearcall::raw::Keeping::AsItIs,
+                |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                    LedgerAwaiting { client }.put_append(feed, number, batch.items()).await
                 }),
                 |client, feed| ::std::boxed::Box::pin(LedgerAwaiting { client }.end_append(feed)),
             ))
@@ -1940,8 +1935,11 @@ pub mod feeds {
                 &self.client,
                 open()?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
-                |client, feed, number, items| ArchivePosting { client }.put_load(
-                    feed, number, items,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| ArchivePosting { client }.put_load(
+                    feed,
+                    number,
+                    batch.written(),
                 ),
                 |client, feed| ArchivePosting { client }.end_load(feed)?.collect(),
             ))
@@ -1966,8 +1964,11 @@ pub mod feeds {
                 &self.client,
                 open()?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
-                |client, feed, number, items| ArchivePosting { client }.put_append(
-                    feed, number, items,
+                ::nearcall::raw::Keeping::AsItIs,
+                |client, feed, number, batch| ArchivePosting { client }.put_append(
+                    feed,
+                    number,
+                    batch.items(),
                 ),
                 |client, feed| ArchivePosting { client }.end_append(feed)?.collect(),
             ))
@@ -2108,23 +2109,17 @@ pub mod feeds {
             &self,
             feed: u64,
             number: u32,
-            items: &[Row],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, (), ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::CallError,
         > {
-            let items_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("items", items.len(), 165);
-                writer.slice(items);
-                writer.finish("items")?
-            };
             let mut call = self.client.claim::<2>(5)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&items_bytes);
+            call.put_u32::<12>(items.len() as u32);
+            let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+            variable.put(items);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::Error<LedgerLoadException>,
@@ -2496,8 +2491,9 @@ pub mod feeds {
                 self.client,
                 opened?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
-                |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                    ArchiveAwaiting { client }.put_load(feed, number, &items).await
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                    ArchiveAwaiting { client }.put_load(feed, number, batch.written()).await
                 }),
                 |client, feed| ::std::boxed::Box::pin(ArchiveAwaiting { client }.end_load(feed)),
             ))
@@ -2507,25 +2503,18 @@ pub mod feeds {
             self,
             feed: u64,
             number: u32,
-            items: &[Row],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::raw::Awaiting<'b, (), ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::Error<LedgerLoadException>,
         > {
             let awaited = {
-                let items_bytes = {
-                    let mut writer = ::nearcall::raw::Writer::new();
-                    writer.bound("items", items.len(), 165);
-                    writer.slice(items);
-                    writer.finish("items")?
-                };
                 let mut call = self.client.claim_awaited::<2>(5).await?;
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
-                call.put_u32::<12>(items_bytes.len() as u32);
-                let mut variable =
-                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-                variable.put(&items_bytes);
+                call.put_u32::<12>(items.len() as u32);
+                let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+                variable.put(items);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::Error<LedgerLoadException>,
@@ -2608,8 +2597,9 @@ pub mod feeds {
                 self.client,
                 opened?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
-                |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                    ArchiveAwaiting { client }.put_append(feed, number, &items).await
+                ::nearcall::raw::Keeping::AsItIs,
+                |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                    ArchiveAwaiting { client }.put_append(feed, number, batch.items()).await
                 }),
                 |client, feed| ::std::boxed::Box::pin(ArchiveAwaiting { client }.end_append(feed)),
             ))

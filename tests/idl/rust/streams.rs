@@ -376,8 +376,11 @@ pub mod streams {
                 &self.client,
                 open()?,
                 ::nearcall::raw::Batches { procedure: 3, count: 31 },
-                |client, feed, number, items| TransfersPosting { client }.put_put(
-                    feed, number, items,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| TransfersPosting { client }.put_put(
+                    feed,
+                    number,
+                    batch.written(),
                 ),
                 |client, feed| TransfersPosting { client }.end_put(feed)?.collect(),
             ))
@@ -425,8 +428,11 @@ pub mod streams {
                 &self.client,
                 open()?,
                 ::nearcall::raw::Batches { procedure: 6, count: 31 },
-                |client, feed, number, items| TransfersPosting { client }.put_fill(
-                    feed, number, items,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| TransfersPosting { client }.put_fill(
+                    feed,
+                    number,
+                    batch.written(),
                 ),
                 |client, feed| TransfersPosting { client }.end_fill(feed)?.collect(),
             ))
@@ -544,23 +550,17 @@ pub mod streams {
             &self,
             feed: u64,
             number: u32,
-            items: &[Chunk],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, (), ::nearcall::Error<TransfersPutException>>,
             ::nearcall::CallError,
         > {
-            let items_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("items", items.len(), 31);
-                writer.slice(items);
-                writer.finish("items")?
-            };
             let mut call = self.client.claim::<0>(3)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&items_bytes);
+            call.put_u32::<12>(items.len() as u32);
+            let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+            variable.put(items);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::Error<TransfersPutException>,
@@ -640,23 +640,17 @@ pub mod streams {
             &self,
             feed: u64,
             number: u32,
-            items: &[Chunk],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::Pending<'b, (), ::nearcall::Error<TransfersFillException>>,
             ::nearcall::CallError,
         > {
-            let items_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("items", items.len(), 31);
-                writer.slice(items);
-                writer.finish("items")?
-            };
             let mut call = self.client.claim::<0>(6)?;
             call.put_u64::<0>(feed);
             call.put_u32::<8>(number);
-            call.put_u32::<12>(items_bytes.len() as u32);
-            let mut variable = call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&items_bytes);
+            call.put_u32::<12>(items.len() as u32);
+            let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+            variable.put(items);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::Error<TransfersFillException>,
@@ -961,8 +955,9 @@ pub mod streams {
                 self.client,
                 opened?,
                 ::nearcall::raw::Batches { procedure: 3, count: 31 },
-                |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                    TransfersAwaiting { client }.put_put(feed, number, &items).await
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                    TransfersAwaiting { client }.put_put(feed, number, batch.written()).await
                 }),
                 |client, feed| ::std::boxed::Box::pin(TransfersAwaiting { client }.end_put(feed)),
             ))
@@ -972,25 +967,18 @@ pub mod streams {
             self,
             feed: u64,
             number: u32,
-            items: &[Chunk],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::raw::Awaiting<'b, (), ::nearcall::Error<TransfersPutException>>,
             ::nearcall::Error<TransfersPutException>,
         > {
             let awaited = {
-                let items_bytes = {
-                    let mut writer = ::nearcall::raw::Writer::new();
-                    writer.bound("items", items.len(), 31);
-                    writer.slice(items);
-                    writer.finish("items")?
-                };
                 let mut call = self.client.claim_awaited::<0>(3).await?;
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
-                call.put_u32::<12>(items_bytes.len() as u32);
-                let mut variable =
-                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-                variable.put(&items_bytes);
+                call.put_u32::<12>(items.len() as u32);
+                let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+                variable.put(items);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::Error<TransfersPutException>,
@@ -1121,8 +1109,9 @@ pub mod streams {
                 self.client,
                 opened?,
                 ::nearcall::raw::Batches { procedure: 6, count: 31 },
-                |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                    TransfersAwaiting { client }.put_fill(feed, number, &items).await
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+                |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                    TransfersAwaiting { client }.put_fill(feed, number, batch.written()).await
                 }),
                 |client, feed| ::std::boxed::Box::pin(TransfersAwaiting { client }.end_fill(feed)),
             ))
@@ -1132,25 +1121,18 @@ pub mod streams {
             self,
             feed: u64,
             number: u32,
-            items: &[Chunk],
+            items: &[u8],
         ) -> ::core::result::Result<
             ::nearcall::raw::Awaiting<'b, (), ::nearcall::Error<TransfersFillException>>,
             ::nearcall::Error<TransfersFillException>,
         > {
             let awaited = {
-                let items_bytes = {
-                    let mut writer = ::nearcall::raw::Writer::new();
-                    writer.bound("items", items.len(), 31);
-                    writer.slice(items);
-                    writer.finish("items")?
-                };
                 let mut call = self.client.claim_awaited::<0>(6).await?;
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
-                call.put_u32::<12>(items_bytes.len() as u32);
-                let mut variable =
-                    call.variable::<16>((items_bytes.len() as u64).next_multiple_of(8))?;
-                variable.put(&items_bytes);
+                call.put_u32::<12>(items.len() as u32);
+                let mut variable = call.variable::<16>((items.len() as u64).next_multiple_of(8))?;
+                variable.put(items);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::Error<TransfersFillException>,

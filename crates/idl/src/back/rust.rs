@@ -15,6 +15,7 @@ mod docs;
 mod exchanges;
 mod feeds;
 mod interface;
+mod items;
 mod limits;
 mod lints;
 mod marshal;

@@ -1,6 +1,7 @@
 //! Which procedures carry which feed (design note 0020).
 
 use crate::model::{FeedPart, Interface, Operation, Type};
+use crate::plan::{Hop, LimitCheck, Step};
 
 /// A feed, as the procedures that carry it.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +60,21 @@ impl FeedPlan {
         };
         self.open == procedure || carriers.contains(&procedure)
     }
+}
+
+/// What is judged of each item, as the steps have it that write a batch.
+pub fn item_checks(steps: &[Step]) -> Vec<LimitCheck> {
+    let all = steps.iter().filter_map(|step| match step {
+        Step::CheckRange { checks, .. } | Step::Marshal { checks, .. } => Some(checks),
+        _ => None,
+    });
+    let inside = all.flatten().filter_map(|check| match check.hops.split_first() {
+        Some((Hop::Each, hops)) => {
+            Some(LimitCheck { hops: hops.to_vec(), limit: check.limit.clone() })
+        }
+        _ => None,
+    });
+    inside.collect()
 }
 
 /// The feeds of an interface, in the order of the procedures that open them.

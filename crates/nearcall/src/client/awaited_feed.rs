@@ -18,7 +18,8 @@ use std::task::{Context, Poll, ready};
 
 use nearcall_abi::ProcedureName;
 
-use super::feed::{Batches, Open};
+use super::batch::{Batch, Batches, Keeping};
+use super::feed::Open;
 use super::lead::Lead;
 use crate::error::CallError;
 use crate::raw::{Awaiting, Client};
@@ -31,7 +32,7 @@ pub type PostingBatch<'b, T, E> =
 type PostNext<'b, T, E> = fn(&'b Client, u64, u32) -> PostingBatch<'b, (Vec<T>, bool), E>;
 
 /// Posts a batch.
-type PostPut<'b, T, E> = fn(&'b Client, u64, u32, Vec<T>) -> PostingBatch<'b, (), E>;
+type PostPut<'b, T, E> = fn(&'b Client, u64, u32, Batch<T>) -> PostingBatch<'b, (), E>;
 
 /// Ends a feed.
 type PostEnd<'b, R, E> = fn(&'b Client, u64) -> PostingBatch<'b, R, E>;
@@ -63,8 +64,7 @@ pub struct AwaitedSink<'b, T, R, E = CallError> {
     /// The batch that the server is at.
     ahead: Ahead<'b, (), E>,
     lead: Option<Lead<'b>>,
-    items: Vec<T>,
-    batch_count: usize,
+    batch: Batch<T>,
     /// What `post` calls, and, once it was called, how many A-stacks there are for it.
     put: u32,
     astack_count: u32,
@@ -183,25 +183,26 @@ impl<'b, T, E: From<Box<CallError>>> AwaitedFeed<'b, T, E> {
 }
 
 impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
-    /// For generated code: feed number `feed`, its batches, what posts one, and what ends the feed.
+    /// For generated code: feed number `feed`, its batches, what becomes of an item, what posts a
+    /// batch, and what ends the feed.
     pub fn new(
         client: &'b Client,
         feed: u64,
-        batches: Batches,
+        Batches { procedure: put, count }: Batches,
+        keeping: Keeping<T>,
         post: PostPut<'b, T, E>,
         end: PostEnd<'b, R, E>,
     ) -> AwaitedSink<'b, T, R, E> {
-        let Batches { procedure: put, count } = batches;
-        let batch_count = count as usize;
-        let items = Vec::with_capacity(batch_count);
         let (open, ahead) = (Open::new(client, feed), Ahead::Nothing);
-        AwaitedSink { open, post, end, ahead, lead: None, items, batch_count, put, astack_count: 0 }
+        let batch = Batch::new(keeping, count);
+        AwaitedSink { open, post, end, ahead, lead: None, batch, put, astack_count: 0 }
     }
 
     /// Sends an item, with others: when a batch is full, and the server has taken the one before.
     /// Dropped before it is over, it has not put the item.
     ///
-    /// # Errors: what the server raised about an item before; the feed is over. After that,
+    /// # Errors: [`crate::UsageError`] for an item that the interface forbids, which is not sent;
+    /// the feed goes on. What the server raised about an item before; the feed is over. After that,
     /// [`crate::NotExecuted::FeedOver`].
     pub async fn put(&mut self, item: T) -> Result<(), E> {
         let mut item = Some(item);
@@ -213,14 +214,20 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
         // What has no A-stack that it may keep is waited for, also by whoever comes after one that
         // has given that up.
         let is_owed = self.lead.is_none() && !matches!(self.ahead, Ahead::Nothing);
-        if is_owed || self.items.len() == self.batch_count {
+        if is_owed || self.batch.is_full() {
             ready!(self.poll_flush(context))?;
         }
-        self.items.extend(item.take());
-        if self.items.len() == self.batch_count {
+        let item = item.take().expect("a future is not polled after it was ready");
+        self.batch.put(item).map_err(|refused| E::from(Box::new(refused)))?;
+        if self.batch.is_full() {
             self.send_ahead(context)?;
         }
         Poll::Ready(Ok(()))
+    }
+
+    /// Whether it takes no more items: an error that was no item's own has said so.
+    pub fn is_over(&self) -> bool {
+        self.open.is_over()
     }
 
     /// Sends a full batch without waiting, if the server has taken the one before and there is an
@@ -239,14 +246,14 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
 
     fn post(&mut self) {
         let (client, feed) = self.open.client();
-        let items = std::mem::replace(&mut self.items, Vec::with_capacity(self.batch_count));
-        self.ahead = Ahead::Posting((self.post)(client, feed, self.open.count(), items));
+        self.ahead =
+            Ahead::Posting((self.post)(client, feed, self.open.count(), self.batch.take()));
     }
 
     /// Sends what there is, once the server has taken the batch before; where A-stacks are short,
     /// waits until it has taken this one, too.
     ///
-    /// # Errors: as [`AwaitedSink::put`].
+    /// # Errors: as [`AwaitedSink::put`], of no item of its own.
     pub async fn flush(&mut self) -> Result<(), E> {
         self.expect_open()?;
         poll_fn(|context| self.poll_flush(context)).await
@@ -254,7 +261,7 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
 
     /// Says that there are no more items, and waits for what the server makes of them.
     ///
-    /// # Errors: as [`AwaitedSink::put`].
+    /// # Errors: as [`AwaitedSink::flush`].
     pub async fn end(mut self) -> Result<R, E> {
         self.flush().await?;
         poll_fn(|context| self.poll_settled(context)).await?;
@@ -274,7 +281,7 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
 
     /// Ready when all that was put is posted, and has an A-stack that it may keep, or was taken.
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
-        if !self.items.is_empty() {
+        if !self.batch.is_empty() {
             ready!(self.poll_settled(context))?;
             self.post();
         }
@@ -303,7 +310,7 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
     fn judge(&mut self, outcome: Result<(), E>) -> Result<(), E> {
         outcome.inspect_err(|_| {
             self.open.give_up();
-            self.items = Vec::new();
+            self.batch.clear();
         })
     }
 }

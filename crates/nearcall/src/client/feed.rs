@@ -10,29 +10,22 @@ use std::fmt;
 use nearcall_abi::ProcedureName;
 use nearcall_core::PeerFault;
 
+use super::batch::{Batch, Batches, Keeping};
 use crate::error::CallError;
 use crate::raw::{Client, Pending};
 
 /// A call for a batch, which says whether it is the last.
-type Batch<'b, T, E> = Pending<'b, (Vec<T>, bool), E>;
+type Next<'b, T, E> = Pending<'b, (Vec<T>, bool), E>;
 
 /// Posts it.
-type PostNext<'b, T, E> = fn(&'b Client, u64, u32) -> Result<Batch<'b, T, E>, CallError>;
+type PostNext<'b, T, E> = fn(&'b Client, u64, u32) -> Result<Next<'b, T, E>, CallError>;
 
 /// Posts a batch.
-type PostPut<'b, T, E> = fn(&'b Client, u64, u32, &[T]) -> Result<Pending<'b, (), E>, CallError>;
+type PostPut<'b, T, E> =
+    fn(&'b Client, u64, u32, &Batch<T>) -> Result<Pending<'b, (), E>, CallError>;
 
 /// Ends a feed.
 type End<'b, R, E> = fn(&'b Client, u64) -> Result<R, E>;
-
-/// The batches that go to a server.
-#[derive(Clone, Copy, Debug)]
-pub struct Batches {
-    /// Index of the procedure that takes one.
-    pub procedure: u32,
-    /// Most items of one.
-    pub count: u32,
-}
 
 /// Items that a server sends. After an error it is over.
 ///
@@ -42,7 +35,7 @@ pub struct Feed<'b, T, E = CallError> {
     open: Open<'b>,
     post: PostNext<'b, T, E>,
     /// The call for the next batch, or why there is none.
-    ahead: Option<Result<Batch<'b, T, E>, E>>,
+    ahead: Option<Result<Next<'b, T, E>, E>>,
     items: std::vec::IntoIter<T>,
 }
 
@@ -57,8 +50,7 @@ pub struct Sink<'b, T, R, E = CallError> {
     end: End<'b, R, E>,
     /// The batch that the server is at.
     ahead: Option<Pending<'b, (), E>>,
-    items: Vec<T>,
-    batch_count: usize,
+    batch: Batch<T>,
     /// What `post` calls.
     put: u32,
 }
@@ -90,7 +82,7 @@ impl<'b, T, E: From<Box<CallError>>> Feed<'b, T, E> {
         Feed { open: Open::new(client, feed), post, ahead: None, items }
     }
 
-    fn post_next(&mut self) -> Result<Batch<'b, T, E>, E> {
+    fn post_next(&mut self) -> Result<Next<'b, T, E>, E> {
         let Open { client, feed, .. } = self.open;
         let number = self.open.count();
         (self.post)(client, feed, number).map_err(|error| Box::new(error).into())
@@ -130,44 +122,49 @@ impl<T, E: From<Box<CallError>>> Iterator for Feed<'_, T, E> {
 }
 
 impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
-    /// For generated code: feed number `feed`, its batches, what posts one, and what ends the feed.
+    /// For generated code: feed number `feed`, its batches, what becomes of an item, what posts a
+    /// batch, and what ends the feed.
     pub fn new(
         client: &'b Client,
         feed: u64,
-        batches: Batches,
+        Batches { procedure: put, count }: Batches,
+        keeping: Keeping<T>,
         post: PostPut<'b, T, E>,
         end: End<'b, R, E>,
     ) -> Sink<'b, T, R, E> {
-        let Batches { procedure: put, count } = batches;
-        let batch_count = count as usize;
-        let items = Vec::with_capacity(batch_count);
-        let open = Open::new(client, feed);
-        Sink { open, post, end, ahead: None, items, batch_count, put }
+        let (open, batch) = (Open::new(client, feed), Batch::new(keeping, count));
+        Sink { open, post, end, ahead: None, batch, put }
     }
 
     /// Sends an item, with others: at once only if a batch is full, and then it waits until the
     /// server has taken the batch before.
     ///
-    /// # Errors: what the server raised about an item before; the feed is over. After that,
+    /// # Errors: [`crate::UsageError`] for an item that the interface forbids, which is not sent;
+    /// the feed goes on. What the server raised about an item before; the feed is over. After that,
     /// [`crate::NotExecuted::FeedOver`].
     pub fn put(&mut self, item: T) -> Result<(), E> {
         self.expect_open()?;
-        self.items.push(item);
-        if self.items.len() < self.batch_count {
+        self.batch.put(item).map_err(|refused| E::from(Box::new(refused)))?;
+        if !self.batch.is_full() {
             return Ok(());
         }
         self.flush()
     }
 
+    /// Whether it takes no more items: an error that was no item's own has said so.
+    pub fn is_over(&self) -> bool {
+        self.open.is_over
+    }
+
     /// Sends what there is.
     ///
-    /// # Errors: as [`Sink::put`].
+    /// # Errors: as [`Sink::put`], of no item of its own.
     pub fn flush(&mut self) -> Result<(), E> {
         self.expect_open()?;
         let flushed = self.settle().and_then(|()| self.post_items());
         flushed.inspect_err(|_| {
             self.open.give_up();
-            self.items = Vec::new();
+            self.batch.clear();
         })
     }
 
@@ -180,7 +177,7 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
 
     /// Says that there are no more items, and waits for what the server makes of them.
     ///
-    /// # Errors: as [`Sink::put`].
+    /// # Errors: as [`Sink::flush`].
     pub fn end(mut self) -> Result<R, E> {
         self.flush()?;
         let settled = self.settle();
@@ -196,13 +193,13 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
     }
 
     fn post_items(&mut self) -> Result<(), E> {
-        if self.items.is_empty() {
+        if self.batch.is_empty() {
             return Ok(());
         }
         let Open { client, feed, .. } = self.open;
         let number = self.open.count();
-        let posted = (self.post)(client, feed, number, &self.items);
-        self.items.clear();
+        let posted = (self.post)(client, feed, number, &self.batch);
+        self.batch.clear();
         let posted = posted.map_err(|error| E::from(Box::new(error)))?;
         self.ahead = Some(posted);
         Ok(())

@@ -146,8 +146,42 @@ impl Writer {
         self.nested(|writer| T::marshal_all(items, writer));
     }
 
-    pub(super) fn as_bytes(&self) -> &[u8] {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Begins a list that is written item by item: see [`Writer::one_more`].
+    pub(crate) fn begin_batch(&mut self) {
+        self.bytes.clear();
+        self.count(0);
+    }
+
+    /// How many items that list has now.
+    pub(crate) fn count_batch(&mut self, count: u32) {
+        self.bytes[..4].copy_from_slice(&count.to_le_bytes());
+    }
+
+    /// Appends what `inner` does of one item of a list, or nothing.
+    ///
+    /// # Errors: why it is refused.
+    pub(crate) fn one_more(
+        &mut self,
+        parameter: &'static str,
+        inner: impl FnOnce(&mut Self),
+    ) -> Result<(), UsageError> {
+        let begin = self.bytes.len();
+        self.nested(inner);
+        let judged = self.judge(parameter);
+        if judged.is_err() {
+            self.bytes.truncate(begin);
+        }
+        judged
+    }
+
+    /// Forgets what was written; of its memory, at most so much stays.
+    pub(crate) fn clear(&mut self, kept_bytes_max: usize) {
+        self.bytes.clear();
+        self.bytes.shrink_to(kept_bytes_max);
     }
 
     /// The payload, unless a bound was breached or it is over [`MESSAGE_BYTES_MAX`].
@@ -160,15 +194,19 @@ impl Writer {
         self.check("results").map_err(Refusal::results)
     }
 
-    fn check(self, parameter: &'static str) -> Result<Vec<u8>, UsageError> {
+    fn check(mut self, parameter: &'static str) -> Result<Vec<u8>, UsageError> {
+        self.judge(parameter).map(|()| self.bytes)
+    }
+
+    fn judge(&mut self, parameter: &'static str) -> Result<(), UsageError> {
         let value = self.bytes.len() as u64;
-        match self.breach {
+        match self.breach.take() {
             Some(breach) => Err(breach),
             None if value > MESSAGE_BYTES_MAX.into() => {
                 let limit = MESSAGE_BYTES_MAX.into();
                 Err(UsageError::OverBound(OverBound { parameter, value, limit }))
             }
-            None => Ok(self.bytes),
+            None => Ok(()),
         }
     }
 }

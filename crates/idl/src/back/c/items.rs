@@ -14,7 +14,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Form, Place, Root, Shape, shape};
 use crate::model::{DeclarationId, FeedPart, Kind, Type, UnionDefault};
-use crate::plan::{Hop, LimitCheck, Step};
+use crate::plan::{self, LimitCheck};
 
 /// What an item is called in messages to people.
 const SPOKEN: &str = "item";
@@ -251,15 +251,5 @@ impl Printer<'_, '_> {
 fn item_checks(feed: &FeedOf<'_>) -> Vec<LimitCheck> {
     let plan = feed.carrier.plan;
     let steps = if feed.end.is_some() { &plan.client.request } else { &plan.server.reply };
-    let all = steps.iter().filter_map(|step| match step {
-        Step::CheckRange { checks, .. } | Step::Marshal { checks, .. } => Some(checks),
-        _ => None,
-    });
-    let inside = all.flatten().filter_map(|check| match check.hops.split_first() {
-        Some((Hop::Each, hops)) => {
-            Some(LimitCheck { hops: hops.to_vec(), limit: check.limit.clone() })
-        }
-        _ => None,
-    });
-    inside.collect()
+    plan::item_checks(steps)
 }

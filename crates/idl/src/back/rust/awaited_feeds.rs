@@ -3,7 +3,7 @@
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
-use crate::back::rust::feeds::{FeedOf, batches};
+use crate::back::rust::feeds::FeedOf;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::tokens::{TokenStream, quote};
 use crate::back::undocumented;
@@ -61,15 +61,17 @@ impl Rust<'_> {
         let asked = quote! {
             |client, feed, number| ::std::boxed::Box::pin(#awaiting { client }.#next(feed, number))
         };
-        let sends = |sink: TokenStream, bound: u32| {
-            let batches = batches(feed, bound);
+        let given = feed.put.map(|put| self.given(put));
+        let scope = self.names.scope_of(procedure.interface);
+        let sends = |sink: TokenStream, item: &TokenStream, bound: u32| {
+            let sending = self.sending(scope, feed, item, bound);
             quote! {
                 ::nearcall::AwaitedSink::new(
                     self.client,
                     #sink,
-                    #batches,
-                    |client, feed, number, items| ::std::boxed::Box::pin(async move {
-                        #awaiting { client }.#put(feed, number, &items).await
+                    #sending,
+                    |client, feed, number, batch| ::std::boxed::Box::pin(async move {
+                        #awaiting { client }.#put(feed, number, #given).await
                     }),
                     |client, feed| ::std::boxed::Box::pin(#awaiting { client }.#end(feed)),
                 )
@@ -77,7 +79,7 @@ impl Rust<'_> {
         };
         match (&feed.sent, next.is_some()) {
             (Some(sent), _) => {
-                let (sent, sink) = (&sent.item, sends(quote!(sink), sent.bound));
+                let (sent, sink) = (&sent.item, sends(quote!(sink), &sent.item, sent.bound));
                 let returned = quote! {
                     (
                         ::nearcall::AwaitedSink<'b, #sent, ()>,
@@ -97,7 +99,7 @@ impl Rust<'_> {
             (None, false) => {
                 let output = &feed.output;
                 let returned = quote!(::nearcall::AwaitedSink<'b, #came, #output, #error>);
-                (returned, sends(quote!(opened?), feed.bound))
+                (returned, sends(quote!(opened?), came, feed.bound))
             }
         }
     }

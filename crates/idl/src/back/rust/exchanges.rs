@@ -4,7 +4,7 @@
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::feeds::{FeedOf, batches};
+use crate::back::rust::feeds::FeedOf;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::server::{Form, Ran, server_name, stub_name};
@@ -36,7 +36,8 @@ impl Rust<'_> {
         feed: &FeedOf<'_>,
     ) -> (TokenStream, TokenStream) {
         let Procedure { interface, operation, .. } = procedure;
-        let error = self.error_type(self.names.scope_of(interface), operation);
+        let scope = self.names.scope_of(interface);
+        let error = self.error_type(scope, operation);
         let names = self.names.interface(interface);
         let posting = ident(&names.posting);
         let part = |part: Option<Procedure<'_>>| {
@@ -44,7 +45,9 @@ impl Rust<'_> {
         };
         let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
         let sent = feed.sent.as_ref().expect("an exchange has items that go");
-        let (came, batches, sent) = (&feed.item, batches(feed, sent.bound), &sent.item);
+        let sending = self.sending(scope, feed, &sent.item, sent.bound);
+        let (came, sent) = (&feed.item, &sent.item);
+        let given = feed.put.map(|put| self.given(put));
         let returned = quote! {
             (
                 ::nearcall::Unbegun<'_, ::nearcall::Sink<'_, #sent, ()>>,
@@ -58,8 +61,10 @@ impl Rust<'_> {
                     ::nearcall::Sink::new(
                         client,
                         sink,
-                        #batches,
-                        |client, feed, number, items| #posting { client }.#put(feed, number, items),
+                        #sending,
+                        |client, feed, number, batch| #posting { client }.#put(
+                            feed, number, #given,
+                        ),
                         |client, feed| #posting { client }.#end(feed)?.collect(),
                     )
                 }),

@@ -35,13 +35,24 @@ pub struct SentItems {
     pub bound: u32,
 }
 
-/// The batches of a feed that go to the server, for the runtime.
-pub fn batches(feed: &FeedOf<'_>, count: u32) -> Option<TokenStream> {
-    let (procedure, count) = (number(feed.put?.plan.index), number(count));
-    Some(quote!(::nearcall::raw::Batches { procedure: #procedure, count: #count }))
-}
-
 impl Rust<'_> {
+    /// The batches of a feed that go to the server, and what becomes of an item, for the runtime.
+    pub fn sending(
+        &self,
+        scope: usize,
+        feed: &FeedOf<'_>,
+        item: &TokenStream,
+        count: u32,
+    ) -> Option<TokenStream> {
+        let put = feed.put?;
+        let keeping = self.keeping(scope, put, item);
+        let (procedure, count) = (number(put.plan.index), number(count));
+        Some(quote! {
+            ::nearcall::raw::Batches { procedure: #procedure, count: #count },
+            #keeping
+        })
+    }
+
     pub fn feed_of<'p>(
         &self,
         scope: usize,
@@ -98,7 +109,8 @@ impl Rust<'_> {
             part.map(|part| ident(&names.functions[part.plan.index as usize]))
         };
         let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
-        let batches = batches(&feed, feed.bound);
+        let given = feed.put.map(|put| self.given(put));
+        let sending = self.sending(scope, &feed, item, feed.bound);
         let (returned, made) = match next {
             Some(_) if feed.sent.is_some() => self.exchange_opened(procedure, &feed),
             Some(next) => (
@@ -115,8 +127,10 @@ impl Rust<'_> {
                     ::nearcall::Sink::new(
                         &self.client,
                         open()?,
-                        #batches,
-                        |client, feed, number, items| #posting { client }.#put(feed, number, items),
+                        #sending,
+                        |client, feed, number, batch| #posting { client }.#put(
+                            feed, number, #given,
+                        ),
                         |client, feed| #posting { client }.#end(feed)?.collect(),
                     )
                 },

@@ -4,6 +4,7 @@
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
+use crate::back::rust::items::written_batch;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::Root;
@@ -170,13 +171,16 @@ impl Rust<'_> {
         lent: &TokenStream,
     ) -> Vec<TokenStream> {
         let names = super::stub::parameter_names(procedure.operation);
+        let written = written_batch(procedure.operation, procedure.plan);
         let arguments = procedure.plan.arguments.iter();
         arguments
             .map(|argument| {
                 let index = argument.parameter as usize;
                 let (name, parameter) =
                     (ident(&names[index]), &procedure.operation.parameters[index]);
+                let root = Root::Parameter(argument.parameter);
                 let declared = match argument.passing {
+                    _ if written == Some(root) => quote!(&[u8]),
                     Passing::Value => self.owned(scope, &parameter.declared),
                     Passing::Shared => self.borrowed(scope, &parameter.declared),
                     Passing::Exclusive => {

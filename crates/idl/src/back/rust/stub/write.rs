@@ -13,7 +13,9 @@ impl Printer<'_, '_> {
         let target = self.target();
         match step {
             Step::CheckBound { place, count, limit } => self.check_bound(place, *count, *limit),
+            Step::CheckRange { place, .. } if self.is_judged(place) => TokenStream::new(),
             Step::CheckRange { place, checks } => self.check_range(place, checks),
+            Step::Marshal { place, .. } if self.is_written(place) => TokenStream::new(),
             Step::Marshal { place, checks } => self.marshal(place, checks),
             Step::ExpectDescriptors => quote!(#target.expect_descriptors();),
             Step::PutDescriptors { descriptors } => self.put_descriptors(descriptors),
@@ -191,7 +193,7 @@ impl Printer<'_, '_> {
 
     fn length(&mut self, place: &Place, form: Form) -> TokenStream {
         match form {
-            Form::Marshalled => {
+            Form::Marshalled if !self.is_written(place) => {
                 let bytes = self.local(place, "_bytes");
                 quote!(#bytes.len())
             }
@@ -209,6 +211,7 @@ impl Printer<'_, '_> {
                 quote!(#value.as_bytes())
             }
             Form::Octets | Form::Lent => self.reference(place),
+            Form::Marshalled if self.is_written(place) => self.reference(place),
             Form::Elements { .. } => {
                 let value = self.reference(place);
                 quote!(::nearcall::raw::element_bytes(#value))

@@ -1,0 +1,202 @@
+//! Items that were put, until their batch goes (design note 0020). One that its type, or its place,
+//! refuses is refused where it is put: who puts it is told, and nothing else of the batch is lost.
+//!
+//! ```text
+//!   kept as they are   item ─ item ─ item         looked at first, where something can be wrong
+//!   written            count ─ item ─ item ─ item │ one more; refused, it is cut back to here
+//! ```
+//!
+//! What is written is judged meanwhile, once, and goes as it is.
+
+use std::fmt;
+
+use crate::error::CallError;
+use crate::raw::{MESSAGE_BYTES_MAX, Writer};
+
+/// What a refused item is called, unless it is a member that is refused.
+const SPOKEN: &str = "item";
+
+/// Of what is written, so that a batch of long items goes before the next one does not fit a
+/// message.
+const BYTES_MAX: usize = MESSAGE_BYTES_MAX as usize / 2;
+
+/// Memory of one batch that is kept for the next.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+
+/// The batches that go to a server.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches {
+    /// Index of the procedure that takes one.
+    pub procedure: u32,
+    /// Most items of one.
+    pub count: u32,
+}
+
+/// What becomes of an item that is put.
+pub enum Keeping<T> {
+    /// It is kept: nothing about it can be wrong.
+    AsItIs,
+    /// It is kept once this has looked at it, which writes nothing but a breach.
+    Judged(fn(&T, &mut Writer)),
+    /// This writes it as its batch has it, and judges it meanwhile.
+    Written(fn(&T, &mut Writer)),
+}
+
+/// Items that have not gone yet.
+pub struct Batch<T> {
+    keeping: Keeping<T>,
+    count: u32,
+    count_max: u32,
+    /// Those that are kept as they are.
+    items: Vec<T>,
+    /// Those that are written, behind their count.
+    writer: Writer,
+}
+
+impl<T> Batch<T> {
+    pub(super) fn new(keeping: Keeping<T>, count_max: u32) -> Batch<T> {
+        let items = match keeping {
+            Keeping::Written(_) => Vec::new(),
+            Keeping::AsItIs | Keeping::Judged(_) => Vec::with_capacity(count_max as usize),
+        };
+        Batch { keeping, count: 0, count_max, items, writer: Writer::new() }
+    }
+
+    /// Judges an item and keeps it.
+    ///
+    /// # Errors: it is refused, and the batch is as it was.
+    pub(super) fn put(&mut self, item: T) -> Result<(), CallError> {
+        match self.keeping {
+            Keeping::AsItIs => self.items.push(item),
+            Keeping::Judged(judge) => {
+                let mut writer = Writer::new();
+                judge(&item, &mut writer);
+                writer.finish(SPOKEN)?;
+                self.items.push(item);
+            }
+            Keeping::Written(write) => {
+                if self.count == 0 {
+                    self.writer.begin_batch();
+                }
+                let written = self.writer.one_more(SPOKEN, |writer| write(&item, writer));
+                written.map_err(CallError::Usage)?;
+                self.writer.count_batch(self.count + 1);
+            }
+        }
+        self.count += 1;
+        Ok(())
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// It goes before there is another item.
+    pub(super) fn is_full(&self) -> bool {
+        self.count == self.count_max || self.writer.as_bytes().len() > BYTES_MAX
+    }
+
+    /// What there is, to go by itself; another one begins.
+    pub(super) fn take(&mut self) -> Batch<T> {
+        let next = Batch::new(self.keeping, self.count_max);
+        std::mem::replace(self, next)
+    }
+
+    /// It has gone, or never will.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+        self.items.clear();
+        self.writer.clear(KEPT_BYTES_MAX);
+    }
+
+    /// For generated code: its items, if they are kept as they are.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// For generated code: its payload, if its items are written.
+    pub fn written(&self) -> &[u8] {
+        self.writer.as_bytes()
+    }
+}
+
+impl<T> Clone for Keeping<T> {
+    fn clone(&self) -> Keeping<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Keeping<T> {}
+
+impl<T> fmt::Debug for Keeping<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Keeping::AsItIs => "AsItIs",
+            Keeping::Judged(_) => "Judged",
+            Keeping::Written(_) => "Written",
+        })
+    }
+}
+
+impl<T> fmt::Debug for Batch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Batch");
+        shown.field("keeping", &self.keeping).field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{OverBound, UsageError};
+    use crate::raw::Marshal;
+
+    /// A text of four bytes at most.
+    fn write(item: &String, writer: &mut Writer) {
+        writer.bound("item", item.len(), 4);
+        item.marshal(writer);
+    }
+
+    fn marshalled(items: &[&str]) -> Vec<u8> {
+        let mut writer = Writer::new();
+        items.iter().map(|item| item.to_string()).collect::<Vec<_>>().marshal(&mut writer);
+        writer.finish("items").unwrap()
+    }
+
+    #[test]
+    fn a_refused_item_leaves_what_was_written_as_it_was() {
+        let mut batch = Batch::new(Keeping::Written(write), 3);
+        let refused = batch.put(String::from("lengthy")).unwrap_err();
+        let want = OverBound { parameter: "item", value: 7, limit: 4 };
+        assert!(matches!(refused, CallError::Usage(UsageError::OverBound(seen)) if seen == want));
+        assert!(batch.is_empty());
+        batch.put(String::from("one")).unwrap();
+        batch.put(String::from("lengthy")).unwrap_err();
+        batch.put(String::from("two")).unwrap();
+        assert_eq!(batch.written(), marshalled(&["one", "two"]));
+        assert!(!batch.is_full());
+        batch.put(String::new()).unwrap();
+        assert!(batch.is_full());
+        batch.clear();
+        batch.put(String::from("next")).unwrap();
+        assert_eq!(batch.written(), marshalled(&["next"]));
+    }
+
+    #[test]
+    fn a_refused_item_is_not_among_those_that_are_kept() {
+        let judge = |item: &u32, writer: &mut Writer| {
+            if *item > 9 {
+                writer.range("item", item, "0 to 9");
+            }
+        };
+        let mut batch = Batch::new(Keeping::Judged(judge), 2);
+        batch.put(1).unwrap();
+        let refused = batch.put(10).unwrap_err();
+        assert_eq!(refused.to_string(), "item is 10, allowed is 0 to 9");
+        batch.put(9).unwrap();
+        assert_eq!(batch.items(), [1, 9]);
+        assert!(batch.is_full());
+        let gone = batch.take();
+        assert!(batch.is_empty() && gone.items() == [1, 9]);
+    }
+}
