@@ -98,7 +98,7 @@ typedef enum nearcall_outcome {
     NEARCALL_NO_ASTACK = 3,       /* none came free before the deadline: nothing was posted */
     NEARCALL_NOT_EXECUTED = 4,    /* proven not to have run */
     NEARCALL_CALL_FAILED = 5,     /* the server ended while it had the call */
-    NEARCALL_CALL_ABORTED = 6,    /* the deadline passed; it may still be running */
+    NEARCALL_CALL_ABORTED = 6,    /* deadline passed, or cancelled; it may still be running */
     NEARCALL_PANICKED = 7,        /* it ran and panicked */
     NEARCALL_RESULTS_REFUSED = 8, /* it ran, and its results are beyond a limit */
     NEARCALL_PEER = 9,            /* the server broke the protocol; the binding is revoked */
@@ -399,6 +399,7 @@ typedef struct nearcall_served nearcall_served; /* a call while it is served */
 typedef struct nearcall_inlet nearcall_inlet;   /* an exchange's items for the server */
 typedef struct nearcall_outlet nearcall_outlet; /* an exchange's items for the client */
 typedef struct nearcall_current nearcall_current; /* a call, as its procedure sees its client */
+typedef struct nearcall_cancellation nearcall_cancellation; /* ends calls of other threads */
 
 /* Runs procedure `procedure` of `server`; generated, one for each interface. */
 typedef void (*nearcall_enter)(void *server, uint32_t procedure, nearcall_served *call);
@@ -476,6 +477,23 @@ bool nearcall_posted_is_replied(const nearcall_posted *posted);
 void nearcall_posted_cancel(nearcall_posted *posted);
 /* Lets it run, and drops what it will bring. */
 void nearcall_posted_drop(nearcall_posted *posted);
+
+/* Ends the calls of threads from other threads. Its caller's, who releases it. A thread that has
+ * entered it has its calls end with nearcall_cancellation_cancel until it leaves, as those whose
+ * deadline has passed: NEARCALL_CALL_ABORTED once they were posted, which the server sees; else
+ * NEARCALL_NO_ASTACK or NEARCALL_NOT_EXECUTED, and an import NEARCALL_NOT_BOUND. Any number of
+ * threads may be in one at a time, and a thread in several, in one more than once; cancelled once,
+ * it is for good. A call looks when it is about to sleep: what is replied sooner has its reply, also
+ * where it was cancelled before. */
+nearcall_cancellation *nearcall_cancellation_new(void);
+/* Once no thread is in it; null is nothing. */
+void nearcall_cancellation_release(nearcall_cancellation *cancellation);
+void nearcall_cancellation_enter(const nearcall_cancellation *cancellation);
+/* The thread that has entered leaves, as often; false: it is not in it. */
+bool nearcall_cancellation_leave(const nearcall_cancellation *cancellation);
+/* From any thread: calls in it that wait give up within 20 ms. Waits for nothing. */
+void nearcall_cancellation_cancel(const nearcall_cancellation *cancellation);
+bool nearcall_cancellation_is_cancelled(const nearcall_cancellation *cancellation);
 
 /* Gives memory back that was lent (nearcall_lend_to_<interface>), before or after the client is
  * released; null is nothing. May wait 100 ms for room in the binding's socket. */

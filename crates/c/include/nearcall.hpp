@@ -114,6 +114,45 @@ class orderly_end {
     domain &ended_;
 };
 
+/* Ends calls of other threads: those that they make in `run`, or while a `scope` of theirs lives, as
+ * nearcall.h says of nearcall_cancellation.
+ *
+ *     nearcall::cancellation slow;
+ *     std::thread other([&] { slow.cancel(); });
+ *     auto rows = slow.run([&] { return ledger.count(); });  // throws call_error */
+class cancellation {
+  public:
+    cancellation() : own_(nearcall_cancellation_new()) {}
+    /* What `work` returns. What it throws leaves this, too. */
+    template <typename Work> decltype(auto) run(Work &&work) const {
+        const scope inside(*this);
+        return std::forward<Work>(work)();
+    }
+    /* From any thread. Waits for nothing. */
+    void cancel() const { nearcall_cancellation_cancel(own_.get()); }
+    bool is_cancelled() const { return nearcall_cancellation_is_cancelled(own_.get()); }
+
+    /* The thread that makes it is in a cancellation, which outlives it, until it goes. */
+    class scope {
+      public:
+        explicit scope(const cancellation &entered) : entered_(entered.own_.get()) {
+            nearcall_cancellation_enter(entered_);
+        }
+        scope(const scope &) = delete;
+        scope &operator=(const scope &) = delete;
+        ~scope() { nearcall_cancellation_leave(entered_); }
+
+      private:
+        const nearcall_cancellation *entered_;
+    };
+
+  private:
+    struct release {
+        void operator()(nearcall_cancellation *own) const { nearcall_cancellation_release(own); }
+    };
+    std::unique_ptr<nearcall_cancellation, release> own_;
+};
+
 /* How an interface is imported. */
 struct import_options {
     /* Longest wait of a rebind, and of a call that is made once more, until somebody exports the

@@ -18,6 +18,7 @@
 mod ahead;
 mod breach;
 mod brief;
+mod cancellation;
 mod client;
 mod current;
 mod described;

@@ -6,6 +6,7 @@ pub(crate) mod bell;
 pub(crate) mod bells;
 pub(crate) mod binding;
 pub(crate) mod call_all;
+pub(crate) mod cancellation;
 pub(crate) mod claimants;
 pub(crate) mod control;
 pub(crate) mod deadline;

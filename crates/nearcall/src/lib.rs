@@ -57,6 +57,7 @@ mod wire;
 pub use binding::{Binding, ImportOptions, Rebind, WhenExhausted};
 pub use client::awaited_feed::{AwaitedFeed, AwaitedSink};
 pub use client::call_all::call_all;
+pub use client::cancellation::Cancellation;
 pub use client::feed::{Feed, Sink, Unbegun};
 pub use client::lent::{Lent, OpaqueIn};
 #[cfg(feature = "threads")]

@@ -8,6 +8,7 @@ mod awaited_feeds;
 mod awaiting;
 mod binds;
 mod calls;
+mod cancellations;
 mod closing;
 mod deadlines;
 mod deferred;

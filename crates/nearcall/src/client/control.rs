@@ -19,6 +19,7 @@ use nearcall_os::segment::{Sealing, Segment, SoleSegment};
 use nearcall_os::socket::SocketError;
 
 use super::binding::{ClientBinding, ClientRegion, Grip};
+use super::cancellation;
 use super::deadline::{NEVER_NS, left_ns};
 use super::descriptors::Awaited;
 use super::introductions::Asked;
@@ -164,6 +165,25 @@ impl ClientBinding {
         &self,
         until_ns: u64,
         timeout_ns: u64,
+        find: impl FnMut(&mut Inbox) -> Option<T>,
+    ) -> Result<T, Missing> {
+        self.await_unless(|| false, until_ns, timeout_ns, find)
+    }
+
+    /// The same for a call that has posted nothing: it may be cancelled, and is late then.
+    fn await_before_post<T>(
+        &self,
+        until_ns: u64,
+        find: impl FnMut(&mut Inbox) -> Option<T>,
+    ) -> Result<T, Missing> {
+        self.await_unless(cancellation::is_cancelled, until_ns, EXCHANGE_NS_MAX, find)
+    }
+
+    fn await_unless<T>(
+        &self,
+        is_cancelled: fn() -> bool,
+        until_ns: u64,
+        timeout_ns: u64,
         mut find: impl FnMut(&mut Inbox) -> Option<T>,
     ) -> Result<T, Missing> {
         switching::tell_all();
@@ -175,10 +195,10 @@ impl ClientBinding {
                 return Ok(found);
             }
             let left_ns = left_ns(until_ns.min(given_up_ns));
-            if left_ns == 0 && until_ns <= given_up_ns {
+            if (left_ns == 0 && until_ns <= given_up_ns) || is_cancelled() {
                 return Err(Missing::Late);
             }
-            let left = Duration::from_nanos(left_ns);
+            let left = cancellation::slice(Duration::from_nanos(left_ns));
             if inbox.is_read && left_ns > 0 {
                 let waited = control.news.wait_timeout(inbox, left);
                 inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -320,7 +340,7 @@ impl ClientBinding {
                 Err(Growth::None)
             }
             Growth::Asked(asked) => {
-                let granted = self.await_message(until_ns, EXCHANGE_NS_MAX, |inbox| {
+                let granted = self.await_before_post(until_ns, |inbox| {
                     let refused = std::mem::take(&mut inbox.is_growth_refused).then_some(None);
                     inbox.grown.take().map(Some).or(refused)
                 });
@@ -334,7 +354,7 @@ impl ClientBinding {
                 }
             }
             Growth::Offered(region) => {
-                let is_bound = self.await_message(until_ns, EXCHANGE_NS_MAX, |inbox| {
+                let is_bound = self.await_before_post(until_ns, |inbox| {
                     let refused = std::mem::take(&mut inbox.is_growth_refused).then_some(false);
                     std::mem::take(&mut inbox.is_grown_bound).then_some(true).or(refused)
                 });
@@ -459,7 +479,7 @@ impl Grip<'_> {
             Err(_) if left_ns(until_ns) == 0 => return Err(self.binding.late(procedure)),
             Err(error) => return Err(no_memory(error.to_string())),
         }
-        let is_mapped = self.binding.await_message(until_ns, EXCHANGE_NS_MAX, |inbox| {
+        let is_mapped = self.binding.await_before_post(until_ns, |inbox| {
             let is_ours = |answers: &mut HashMap<u32, u32>| {
                 let is_ours = answers.get(&astack) == Some(&generation);
                 is_ours.then(|| answers.remove(&astack))

@@ -16,6 +16,7 @@ use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{SocketError, Stream};
 
 use super::binding::{ClientBinding, Parts};
+use super::cancellation;
 use super::control::Control;
 use super::linkage::Linkage;
 use super::switching;
@@ -298,8 +299,15 @@ impl Import<'_> {
     }
 
     fn receive(&self) -> Result<Packet, Refused> {
-        let left = self.options.timeout.saturating_sub(self.begin.elapsed());
-        let received = self.socket.receive_soon(left);
+        let received = loop {
+            let left = self.options.timeout.saturating_sub(self.begin.elapsed());
+            let slice = cancellation::slice(left);
+            match self.socket.receive_soon(slice) {
+                Err(WireError::Socket(SocketError::TimedOut))
+                    if slice < left && !cancellation::is_cancelled() => {}
+                received => break received,
+            }
+        };
         // One that has hung up on us may have said why before.
         received.map_err(|error| self.refused_already().unwrap_or_else(|| self.wire(error).into()))
     }

@@ -4,6 +4,8 @@
 
 use std::cell::Cell;
 
+use super::cancellation;
+
 thread_local! {
     static CHECK: Cell<Option<fn() -> bool>> = const { Cell::new(None) };
 }
@@ -32,5 +34,5 @@ impl Drop for Interruptible {
 
 /// Whether this thread's wait is to end.
 pub(crate) fn is_interrupted() -> bool {
-    CHECK.get().is_some_and(|check| check())
+    cancellation::is_cancelled() || CHECK.get().is_some_and(|check| check())
 }

@@ -13,7 +13,7 @@ use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
 use super::deadline::{Deadline, left_ns};
-use super::{interrupt, switching};
+use super::{cancellation, interrupt, switching};
 use crate::error::{CallError, NotExecuted};
 use crate::server::current;
 use crate::spinning::{self, Spinner};
@@ -83,6 +83,9 @@ impl Wait<'_> {
                 }
                 Step::Sleep { slice_ns } => {
                     end_spinning(&mut spinner, clock::ns_since(start));
+                    if cancellation::is_cancelled() {
+                        break self.give_up(clock::ns_since(start));
+                    }
                     self.call_for_relief(slices);
                     slices = slices.saturating_add(1);
                     self.sleep(slice_ns);
@@ -147,7 +150,8 @@ impl Wait<'_> {
             return;
         }
         let asleep = TurnWord::new(self.sequence, Phase::PostedAsleep).0;
-        futex::wait(self.turn(), asleep, Duration::from_nanos(slice_ns));
+        let slice = cancellation::slice(Duration::from_nanos(slice_ns));
+        futex::wait(self.turn(), asleep, slice);
         // Whatever is there instead is seen by the poll that follows.
         let _ = turn::rouse(self.turn(), self.sequence);
     }

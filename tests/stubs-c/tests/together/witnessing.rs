@@ -64,16 +64,18 @@ fn end_meanwhile(program: &Path, runtime: &Path) {
 fn give_up(server: &Path, runtime: &Path) {
     let language = if server.ends_with("onlooker_cpp") { "cpp" } else { "c" };
     let (compiler, flags) = *ways().first().expect("it has compiled the server");
-    let client = if language == "cpp" { "hasty_cpp" } else { "hasty" };
     let workshop = Workshop::of(language, "witness.idl");
-    let client = workshop.program(compiler, client, flags);
-    let server = Server::start(server, "hasty", runtime);
-    assert_eq!(run_client(&client, "hasty", runtime), "done\n");
-    server.end();
+    for client in ["hasty", "canceller"] {
+        let source = if language == "cpp" { format!("{client}_cpp") } else { client.to_owned() };
+        let program = workshop.program(compiler, &source, flags);
+        let server = Server::start(server, client, runtime);
+        assert_eq!(run_client(&program, client, runtime), "done\n");
+        server.end();
+    }
 }
 
 #[test]
-fn clients_give_calls_up_that_take_too_long() {
+fn clients_give_calls_up_that_take_too_long_or_are_cancelled() {
     in_both("witness.idl", ["onlooker", "onlooker_cpp"], give_up);
 }
 

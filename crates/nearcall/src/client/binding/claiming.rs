@@ -12,7 +12,7 @@ use nearcall_os::futex::Watched;
 use super::{ClientBinding, Held, IDENTITY, identity};
 use crate::binding::WhenExhausted;
 use crate::client::deadline::{Deadline, left_ns};
-use crate::client::{hasty, interrupt, switching};
+use crate::client::{cancellation, hasty, interrupt, switching};
 use crate::error::{CallError, NotExecuted, UsageError};
 
 /// Longest sleep while waiting for an A-stack, before the binding is looked at again.
@@ -139,7 +139,7 @@ impl ClientBinding {
                 let procedure = self.procedure_name(procedure);
                 return Err(Box::new(CallError::NoAStack { procedure }));
             }
-            let left = Duration::from_nanos(left_ns);
+            let left = cancellation::slice(Duration::from_nanos(left_ns));
             if switching::is_here() {
                 if let Some(index) = switching::wait_for_astack(self, class, left) {
                     return Ok(index);

@@ -24,6 +24,7 @@ use nearcall_os::processor;
 use nearcall_threads::{Awaited, Enders, Idle, Unwind, WaitEnd, Word, shield};
 
 use crate::client::binding::{ClientBinding, thread_number};
+use crate::client::cancellation;
 use crate::client::deadline::left_ns;
 use crate::client::switching::reallocating;
 use crate::client::wait::{NoReply, Wait, YIELD_BAN, end_spinning};
@@ -86,6 +87,9 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
         let left_ns = left_ns(wait.grip.until_ns(wait.sequence, wait.deadline));
         Instant::now() + Duration::from_nanos(left_ns)
     });
+    if cancellation::is_inside() {
+        return Some(finish_unless_cancelled(&reply, until));
+    }
     loop {
         let end = nearcall_threads::wait_for(&reply, until);
         processor::prefetch_write(wait.grip.astack.head());
@@ -97,6 +101,34 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
         }
         if let Some(outcome) = reply.outcome(end != WaitEnd::Late) {
             return Some(outcome);
+        }
+    }
+}
+
+/// The same where it can be cancelled: it looks now and then, and lets others run meanwhile.
+#[cold]
+fn finish_unless_cancelled(reply: &Reply<'_, '_>, until: Option<Instant>) -> Result<(), NoReply> {
+    let begun = Instant::now();
+    loop {
+        if cancellation::is_cancelled() {
+            return reply.wait.give_up(begun.elapsed().as_nanos() as u64);
+        }
+        let slice = Instant::now() + cancellation::SLICE;
+        let end =
+            nearcall_threads::wait_for(reply, Some(until.map_or(slice, |until| until.min(slice))));
+        if let Poll::Replied { .. } = reply.poll() {
+            return Ok(());
+        }
+        let is_in_time = until.is_none_or(|until| Instant::now() < until);
+        match end {
+            WaitEnd::Cancelled(cancelled) => return reply.cancel(cancelled),
+            // It waits on for what its deadline leaves.
+            WaitEnd::Late if is_in_time => {}
+            end => {
+                if let Some(outcome) = reply.outcome(end != WaitEnd::Late) {
+                    return outcome;
+                }
+            }
         }
     }
 }

@@ -1,0 +1,341 @@
+//! Calls that one thread makes and another cancels (design note 0015): they end as those do whose
+//! deadline has passed.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearcall::{
+    BindError, Binding, CallError, Cancellation, Domain, NotExecuted, Ran, Rebind, WaitPolicy,
+    WhenExhausted,
+};
+use nearcall_threads::{fork, run};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
+use testkit::campaign::hand::path_of;
+use testkit::contract::{self, KeeperProcess, import_options};
+use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::signal;
+use testkit::stubs::contract::{CONTRACT, ContractClient};
+use testkit::world::{World, each_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+const KEEPER: &str = env!("CARGO_BIN_EXE_testkit-keeper");
+
+/// Longer than any test waits.
+const LONG_MS: u32 = 60_000;
+
+/// A-stacks of the class of `doze`.
+const CLASS_OF_DOZE: usize = 5;
+
+fn check(test: impl Fn(&World, &FaultsClient)) {
+    each_world(SERVER, |world| {
+        let server = world.serve("cancelled");
+        test(world, &world.import(&server));
+    });
+}
+
+/// What becomes of `work` in a cancellation that another thread cancels once `is_due`.
+fn cancelled_once<T>(is_due: impl Fn() -> bool + Sync, work: impl FnOnce() -> T) -> T {
+    let cancellation = Cancellation::new();
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !is_due() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            cancellation.cancel();
+        });
+        cancellation.run(work)
+    })
+}
+
+/// What becomes of it in one that was cancelled before.
+fn cancelled<T>(work: impl FnOnce() -> T) -> T {
+    let cancellation = Cancellation::new();
+    cancellation.cancel();
+    cancellation.run(work)
+}
+
+#[track_caller]
+fn expect_aborted<T: std::fmt::Debug>(outcome: Result<T, CallError>) {
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+    assert_eq!(error.ran(), Ran::Maybe);
+}
+
+#[track_caller]
+fn expect_no_astack<T: std::fmt::Debug>(outcome: Result<T, CallError>) {
+    let error = outcome.unwrap_err();
+    assert!(matches!(error, CallError::NoAStack { .. }), "{error}");
+}
+
+/// Most likely the other thread sleeps by now; if not, what is tested is what it does then.
+fn after_a_while() -> bool {
+    std::thread::sleep(Duration::from_millis(50));
+    true
+}
+
+/// Waits until that is so.
+fn until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn the_server_sees_that_a_call_was_cancelled() {
+    let directory = tempfile::tempdir().unwrap();
+    let (domain, name) = (Domain::new().unwrap(), "keeper");
+    let check = |client: &ContractClient| {
+        let is_running = || client.running().unwrap() == 1;
+        expect_aborted(cancelled_once(is_running, || client.work_until_cancelled(LONG_MS)));
+        until(|| client.seen().unwrap() == (1, 0));
+        until(|| client.binding().captured_count() == 0);
+        assert!(!client.work_until_cancelled(1).unwrap());
+    };
+    let clerk = contract::export(&domain, directory.path(), "twin").unwrap();
+    let options = import_options(directory.path());
+    let twin = Binding::import_twin(&domain, &clerk, &CONTRACT, options).unwrap();
+    check(&ContractClient::new(twin));
+    let _keeper = KeeperProcess::start(KEEPER, directory.path(), name);
+    check(&contract::import(&domain, directory.path(), name));
+}
+
+#[test]
+fn a_call_that_is_cancelled_before_does_not_wait_and_others_are_as_ever() {
+    check(|_, client| {
+        expect_aborted(cancelled(|| client.doze(300)));
+        assert!(client.doze(30).unwrap() > 0);
+        // Nor is it anybody else's.
+        cancelled(|| {
+            std::thread::scope(|threads| {
+                assert!(threads.spawn(|| client.doze(30)).join().unwrap().is_ok());
+            });
+        });
+    });
+}
+
+/// A keeper's process, and a client of it that sleeps for so long at once.
+fn sleeping(directory: &Path, slice: Duration) -> (KeeperProcess, ContractClient) {
+    let keeper = KeeperProcess::start(KEEPER, directory, "keeper");
+    let mut options = import_options(directory);
+    let slice_ns = slice.as_nanos() as u64;
+    let (sleep_slice_ns_min, sleep_slice_ns_max) = (slice_ns, slice_ns);
+    let policy = WaitPolicy::default();
+    options.wait = Some(WaitPolicy { sleep_slice_ns_min, sleep_slice_ns_max, ..policy });
+    let binding = Binding::import_with(&Domain::new().unwrap(), "keeper", &CONTRACT, options);
+    (keeper, ContractClient::new(binding.unwrap()))
+}
+
+#[test]
+fn a_call_that_is_cancelled_before_does_not_sleep() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_keeper, client) = sleeping(directory.path(), Duration::from_millis(20));
+    // It has its reply before it would look again; so may one that does not run meanwhile.
+    let mut calls = (0..20).map(|_| cancelled(|| client.work_until_cancelled(10)));
+    expect_aborted(calls.find(Result::is_err).unwrap());
+}
+
+#[test]
+fn a_wait_that_sleeps_long_at_once_is_cancelled_meanwhile() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_keeper, client) = sleeping(directory.path(), Duration::from_millis(LONG_MS.into()));
+    let other = contract::import(&Domain::new().unwrap(), directory.path(), "keeper");
+    let is_asleep = || other.running().unwrap() == 1 && after_a_while();
+    expect_aborted(cancelled_once(is_asleep, || client.work_until_cancelled(LONG_MS / 6)));
+}
+
+#[test]
+fn a_call_that_waits_for_an_astack_is_not_posted() {
+    check(|_, client| {
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::scope(|threads| {
+            threads.spawn(move || {
+                let posting = client.posting();
+                let all = [(); CLASS_OF_DOZE].map(|()| posting.doze(300).unwrap());
+                tell.send(()).unwrap();
+                all.into_iter().for_each(|doze| assert!(doze.collect().is_ok()));
+            });
+            told.recv().unwrap();
+            expect_no_astack(cancelled(|| client.doze(0)));
+            expect_no_astack(cancelled_once(|| true, || client.doze(0)));
+        });
+    });
+}
+
+#[test]
+fn an_outer_cancellation_ends_what_runs_in_an_inner_one_and_not_the_other_way() {
+    check(|_, client| {
+        let outer = Cancellation::new();
+        outer.run(|| {
+            expect_aborted(cancelled(|| client.doze(300)));
+            assert!(client.doze(30).is_ok());
+            outer.cancel();
+            Cancellation::new().run(|| expect_aborted(client.doze(300)));
+            expect_aborted(client.doze(300));
+        });
+        assert!(client.doze(30).is_ok());
+    });
+}
+
+#[test]
+fn one_cancellation_ends_the_calls_of_several_threads_for_good() {
+    check(|_, client| {
+        let cancellation = Cancellation::new();
+        let runs = client.runs().unwrap();
+        std::thread::scope(|threads| {
+            for _ in 0..3 {
+                threads.spawn(|| expect_aborted(cancellation.run(|| client.doze(1_000))));
+            }
+            until(|| client.runs().unwrap() == runs + 3);
+            cancellation.cancel();
+        });
+        assert!(cancellation.is_cancelled());
+        expect_aborted(cancellation.run(|| client.doze(300)));
+    });
+}
+
+#[test]
+fn calls_that_were_posted_before_are_cancelled_where_they_are_collected() {
+    check(|_, client| {
+        let posting = client.posting();
+        let (slow, kept) = (posting.doze(300).unwrap(), posting.doze(300).unwrap());
+        expect_aborted(cancelled(|| slow.collect()));
+        assert!(kept.collect().is_ok());
+    });
+}
+
+#[test]
+fn a_cancelled_wait_for_a_batch_ends_its_feed() {
+    check(|world, _| {
+        let server = world.serve("feeding");
+        let client = world.import_feeding(&server);
+        let mut feed = client.numbers(2, 300).unwrap();
+        cancelled(|| expect_aborted(feed.next().unwrap()));
+        assert!(feed.next().is_none());
+        let mut sink = client.sum(300_000).unwrap();
+        sink.put(1).unwrap();
+        expect_aborted(cancelled(|| sink.end()));
+        until(|| client.open().unwrap() == 0);
+    });
+}
+
+#[test]
+fn fastthreads_are_cancelled_each_for_itself() {
+    check(|world, _| {
+        let server = world.serve("fastthreads");
+        let client = Arc::new(world.import(&server));
+        let joined = run(move || {
+            let call = |cancellation: Option<Cancellation>| {
+                let client = Arc::clone(&client);
+                let doze = move || client.doze(1_000);
+                let doze = move || cancellation.map_or_else(&doze, |inside| inside.run(&doze));
+                fork(doze).unwrap()
+            };
+            let (cancelled, later) = (Cancellation::new(), Cancellation::new());
+            cancelled.cancel();
+            let (first, second) = (call(Some(cancelled.clone())), call(None));
+            let third = call(Some(later.clone()));
+            // Once they wait, from another kernel thread.
+            let cancels = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(30));
+                later.cancel();
+            });
+            expect_aborted(first.join().unwrap());
+            expect_aborted(third.join().unwrap());
+            assert!(second.join().unwrap().is_ok());
+            cancels.join().unwrap();
+            // Where it may be cancelled and is not, what comes is had, and a deadline holds.
+            let uncancelled = Cancellation::new();
+            assert!(uncancelled.run(|| client.doze(50)).is_ok());
+            let hasty = client.with_deadline(Duration::from_millis(50));
+            expect_aborted(uncancelled.run(|| hasty.doze(300)));
+        });
+        joined.unwrap();
+    });
+}
+
+#[test]
+fn fastthreads_that_wait_for_an_astack_are_cancelled() {
+    check(|world, _| {
+        let server = world.serve("fastthreads");
+        let client = Arc::new(world.import(&server));
+        let joined = run(move || {
+            let dozes = (0..CLASS_OF_DOZE).map(|_| {
+                let client = Arc::clone(&client);
+                fork(move || client.doze(300).unwrap()).unwrap()
+            });
+            let dozes: Vec<_> = dozes.collect();
+            nearcall_threads::yield_now();
+            let later = Cancellation::new();
+            let theirs = later.clone();
+            let cancels = std::thread::spawn(move || theirs.cancel());
+            expect_no_astack(later.run(|| client.doze(0)));
+            cancels.join().unwrap();
+            dozes.into_iter().for_each(|doze| assert!(doze.join().is_ok()));
+        });
+        joined.unwrap();
+    });
+}
+
+#[test]
+fn an_import_from_a_server_that_says_nothing_is_cancelled() {
+    let directory = tempfile::tempdir().unwrap();
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    let path = path_of(directory.path(), "silent");
+    rustix::net::bind(&socket, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+    rustix::net::listen(&socket, 8).unwrap();
+    let domain = Domain::new().unwrap();
+    let mut options = testkit::server::import_options(directory.path());
+    options.timeout = Duration::from_millis(LONG_MS.into());
+    let import = || Binding::import_with(&domain, "silent", &FAULTS, options);
+    let error = cancelled_once(|| true, import).unwrap_err();
+    assert!(matches!(error, BindError::TimedOut { .. }), "{error}");
+}
+
+#[test]
+fn what_is_waited_for_before_the_post_is_cancelled_and_goes_on_later() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let keeper = KeeperProcess::start(KEEPER, directory.path(), "keeper");
+    let mut options = import_options(directory.path());
+    options.when_exhausted = WhenExhausted::Grow;
+    let binding = Binding::import_with(&domain, "keeper", &CONTRACT, options).unwrap();
+    let client = ContractClient::new(binding);
+    client.null().unwrap();
+    signal::stop(keeper.pid());
+    // A segment that is mapped long after the cancel.
+    let long = vec![7; 1 << 20];
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            std::thread::sleep(Duration::from_secs(1));
+            signal::resume(keeper.pid());
+        });
+        let error = cancelled_once(after_a_while, || client.echo(&long)).unwrap_err();
+        let late = NotExecuted::DeadlinePassed;
+        let is_late = matches!(&error, CallError::NotExecuted { reason, .. } if *reason == late);
+        assert!(is_late, "{error}");
+    });
+    signal::stop(keeper.pid());
+    // Growth that nobody grants, once all A-stacks are captured.
+    let mut unposted = std::iter::repeat_with(|| cancelled(|| client.null()).unwrap_err());
+    let unposted = unposted.find(|error| !matches!(error, CallError::CallAborted { .. }));
+    expect_no_astack(Err::<(), _>(unposted.unwrap()));
+    signal::resume(keeper.pid());
+    assert_eq!(client.echo(&long).unwrap(), long);
+    client.null().unwrap();
+    assert!(!client.binding().is_revoked());
+}
+
+#[test]
+fn a_rebind_that_waits_for_the_next_life_is_cancelled() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let mut keeper = KeeperProcess::start(KEEPER, directory.path(), "keeper");
+    let mut options = import_options(directory.path());
+    options.rebind = Rebind::WaitForReady(Duration::from_millis(LONG_MS.into()));
+    let binding = Binding::import_with(&domain, "keeper", &CONTRACT, options).unwrap();
+    keeper.kill();
+    until(|| binding.is_revoked());
+    let error = cancelled_once(|| true, || binding.rebind()).unwrap_err();
+    assert!(matches!(error, BindError::NotReady { .. }), "{error}");
+}

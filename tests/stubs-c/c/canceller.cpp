@@ -1,0 +1,62 @@
+/* A client of witness.idl in C++, whose calls are cancelled by another thread. */
+#include <thread>
+
+#include "check.h"
+#include "witness.hpp"
+
+namespace witness = nearcall::idl::witness;
+using namespace std::chrono_literals;
+
+namespace {
+
+/* Cancels it soon, on another thread. */
+std::thread cancel_soon(const nearcall::cancellation &cancelled) {
+    return std::thread([&] {
+        std::this_thread::sleep_for(50ms);
+        cancelled.cancel();
+    });
+}
+
+/* Whether a call that takes until it is given up ends so. */
+bool is_given_up(witness::Witness &client) {
+    try {
+        client.linger();
+    } catch (const nearcall::call_error &error) {
+        return error.outcome == NEARCALL_CALL_ABORTED && error.ran == NEARCALL_RAN_MAYBE;
+    }
+    return false;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    CHECK(argc == 2);
+    nearcall::domain domain;
+    witness::Witness client(domain, argv[1]);
+
+    const nearcall::cancellation outer, inner;
+    CHECK(outer.run([&] { return client.seen(); }) == 0);
+    {
+        const nearcall::cancellation::scope inside(outer);
+        std::thread other = cancel_soon(inner);
+        CHECK(inner.run([&] { return is_given_up(client); }));
+        other.join();
+        CHECK(inner.is_cancelled() && !outer.is_cancelled());
+        while (client.seen() == 0) {
+        }
+        other = cancel_soon(outer);
+        CHECK(is_given_up(client));
+        other.join();
+    }
+    /* It is for good; and what is thrown leaves it. */
+    try {
+        outer.run([&] { client.linger(); });
+        CHECK(false);
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_CALL_ABORTED);
+    }
+    while (client.seen() < 2) {
+    }
+    puts("done");
+    return 0;
+}
