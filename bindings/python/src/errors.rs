@@ -9,7 +9,6 @@ use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::cancellation;
 use crate::descriptor::Passed;
 use crate::write::Wrong;
 
@@ -18,12 +17,9 @@ thread_local! {
     static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
 }
 
-/// Whether this thread's wait is to end: its call was cancelled, or a signal handler of Python has
-/// raised. Called without the interpreter's lock.
+/// Whether this thread's wait is to end, as a signal handler of Python has raised. Called without
+/// the interpreter's lock.
 pub fn is_interrupted() -> bool {
-    if cancellation::is_cancelled() {
-        return true;
-    }
     let raised = Python::attach(|py| py.check_signals().err());
     let is_raised = raised.is_some();
     if is_raised {
