@@ -1,6 +1,6 @@
 //! Serving: procedures written in Python, entered from the domain's processors.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -262,10 +262,16 @@ impl Object {
 }
 
 /// The descriptors that came with a call.
-pub fn came(message: &Message, arguments: &Arguments<'_>) -> Result<Vec<OwnedFd>, Malformed> {
+pub fn came(
+    message: &Message,
+    arguments: &Arguments<'_>,
+) -> Result<Vec<PeerDescriptor>, Malformed> {
     match message.descriptors.as_slice() {
         [] => Ok(Vec::new()),
-        kinds => arguments.each_descriptor(kinds),
+        kinds => {
+            let came = arguments.each_descriptor(kinds)?;
+            Ok(came.into_iter().map(PeerDescriptor::from).collect())
+        }
     }
 }
 
@@ -273,10 +279,9 @@ pub fn came(message: &Message, arguments: &Arguments<'_>) -> Result<Vec<OwnedFd>
 pub fn given<'py>(
     py: Python<'py>,
     table: &Table,
-    (message, came): (&Message, Vec<OwnedFd>),
+    (message, came): (&Message, Vec<PeerDescriptor>),
     arguments: &Arguments<'_>,
 ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unserved> {
-    let came = came.into_iter().map(PeerDescriptor::from).collect();
     let mut fixed = Fixed::from_elem(0, message.fixed_bytes);
     arguments.copy_fixed(&mut fixed);
     let incoming = match message.has_payloads {

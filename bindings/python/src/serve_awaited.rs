@@ -6,10 +6,10 @@
 //!   event loop             Wakes.calls ─▶ ServedCall: arguments ─▶ a task … ─▶ reply, fail
 //! ```
 
-use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nearcall::raw::{Arguments, Deferred, Outcome, Refusal};
+use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -26,7 +26,7 @@ pub struct SetAside {
     procedure: usize,
     call: Deferred,
     /// The descriptors that came with it.
-    came: Vec<OwnedFd>,
+    came: Vec<PeerDescriptor>,
 }
 
 /// A call that an event loop runs. Held by nobody any more, it is to its client what a procedure is
@@ -35,11 +35,11 @@ pub struct SetAside {
 pub struct ServedCall {
     object: Arc<Object>,
     procedure: usize,
-    current: nearcall::CurrentCall,
-    /// `None` once it was replied to.
+    /// `None` once it was replied to: who knows of it still, as tasks do that its own has begun,
+    /// keeps nothing of its client.
     call: Mutex<Option<Deferred>>,
     /// `None` once its arguments were read.
-    came: Mutex<Option<Vec<OwnedFd>>>,
+    came: Mutex<Option<Vec<PeerDescriptor>>>,
     /// The exchange that it is to open.
     opening: Mutex<Option<Opening>>,
 }
@@ -73,7 +73,6 @@ impl SetAside {
         ServedCall {
             object: self.object,
             procedure: self.procedure,
-            current: self.call.current().clone(),
             call: Mutex::new(Some(self.call)),
             came: Mutex::new(Some(self.came)),
             opening: Mutex::default(),
@@ -82,6 +81,11 @@ impl SetAside {
 }
 
 impl ServedCall {
+    /// What there is to know of it as long as it runs.
+    fn running(&self) -> Option<nearcall::CurrentCall> {
+        self.call().as_ref().map(|call| call.current().clone())
+    }
+
     fn role(&self) -> Role {
         self.object.plan.procedures[self.procedure].role
     }
@@ -93,8 +97,10 @@ impl ServedCall {
     /// Does `work`, whose calls have no more time than this one, as long as that runs: its task may
     /// have begun others that go on.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        let is_running = self.call().is_some();
-        if is_running { self.current.within(work) } else { work() }
+        match self.running() {
+            Some(current) => current.within(work),
+            None => work(),
+        }
     }
 
     /// Replies, once.
@@ -124,16 +130,16 @@ impl ServedCall {
         self.object.functions[self.procedure].as_ref().map(|function| function.clone_ref(py))
     }
 
-    /// What there is to know of it.
+    /// What there is to know of it; `None` once it was replied to.
     #[getter]
-    fn current(&self) -> CurrentCall {
-        self.current.clone().into()
+    fn current(&self) -> Option<CurrentCall> {
+        self.running().map(CurrentCall::from)
     }
 
-    /// Its client has given it up, or has gone: nobody will see its results.
+    /// It runs, and its client has given it up, or has gone: nobody will see its results.
     #[getter]
     fn is_cancelled(&self) -> bool {
-        self.current.is_cancelled()
+        self.running().is_some_and(|current| current.is_cancelled())
     }
 
     /// Whether its last two arguments are the ends of an exchange.

@@ -5,7 +5,7 @@
 //!   herald, or who releases an A-stack ── Waker::wake ──▶ number to the queue; if that was empty,
 //!   server processor ───────────────────────────────────▶ call         a write to the eventfd
 //!   event loop: its reader ── Wakes.take ──▶ numbers ──▶ their futures
-//!                             Wakes.calls ─▶ calls ────▶ tasks
+//!                                          └▶ calls ────▶ tasks
 //! ```
 //!
 //! A call that wakes itself while it is polled, as those do that have just been posted, is told so
@@ -39,7 +39,8 @@ pub struct Wakes {
 
 /// What an event loop is told.
 pub struct Queue {
-    told: Mutex<Told>,
+    /// `None`: the loop is closed.
+    told: Mutex<Option<Told>>,
     /// The loop watches it.
     signal: OwnedFd,
 }
@@ -48,8 +49,6 @@ pub struct Queue {
 struct Told {
     woken: Vec<u64>,
     calls: Vec<SetAside>,
-    /// The loop is closed.
-    is_over: bool,
 }
 
 /// What wakes one call.
@@ -65,26 +64,28 @@ impl Wakes {
     fn new() -> PyResult<Wakes> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let signal = eventfd(0, flags).map_err(std::io::Error::from)?;
-        Ok(Wakes { queue: Arc::new(Queue { told: Mutex::default(), signal }) })
+        Ok(Wakes { queue: Arc::new(Queue { told: Mutex::new(Some(Told::default())), signal }) })
     }
 
-    /// What the loop watches, as long as this lives: it can be read when `take` or `calls` has
-    /// something.
+    /// What the loop watches, as long as this lives: it can be read when `take` has something.
     fn fileno(&self) -> i32 {
         self.queue.signal.as_raw_fd()
     }
 
-    /// The numbers of all calls that were woken since.
-    fn take(&self) -> Vec<u64> {
+    /// The numbers of all that was woken since, and the calls that have come for servers of this
+    /// loop.
+    fn take(&self) -> (Vec<u64>, Vec<ServedCall>) {
         self.queue.hear();
-        std::mem::take(&mut self.queue.told().woken)
+        // Both at once: whoever finds them empty after that writes anew.
+        let told = self.queue.told().as_mut().map(std::mem::take).unwrap_or_default();
+        (told.woken, told.calls.into_iter().map(SetAside::served).collect())
     }
 
-    /// The calls that have come for servers of this loop since.
-    fn calls(&self) -> Vec<ServedCall> {
-        self.queue.hear();
-        let calls = std::mem::take(&mut self.queue.told().calls);
-        calls.into_iter().map(SetAside::served).collect()
+    /// The loop is closed: nobody runs what has come, nor what comes.
+    fn close(&self) {
+        let left = self.queue.told().take();
+        let calls = left.into_iter().flat_map(|told| told.calls);
+        calls.for_each(SetAside::refuse);
     }
 }
 
@@ -106,19 +107,13 @@ impl Wakes {
 }
 
 impl Drop for Wakes {
-    /// Nobody runs what has come, nor what comes.
     fn drop(&mut self) {
-        let left = {
-            let mut told = self.queue.told();
-            told.is_over = true;
-            std::mem::take(&mut told.calls)
-        };
-        left.into_iter().for_each(SetAside::refuse);
+        self.close();
     }
 }
 
 impl Queue {
-    fn told(&self) -> MutexGuard<'_, Told> {
+    fn told(&self) -> MutexGuard<'_, Option<Told>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -128,35 +123,31 @@ impl Queue {
         let _ = rustix::io::read(&self.signal, &mut [0; 8]);
     }
 
-    fn signal(&self) {
-        // It fails where it can be read anyway: its count is at its end.
-        let _ = rustix::io::write(&self.signal, &1u64.to_ne_bytes());
+    /// Tells the loop; whoever is first since it has heard writes.
+    fn tell(&self, mut told: MutexGuard<'_, Option<Told>>, tell: impl FnOnce(&mut Told)) {
+        let Some(all) = told.as_mut() else { return };
+        let is_first = all.woken.is_empty() && all.calls.is_empty();
+        tell(all);
+        drop(told);
+        if is_first {
+            // It fails where it can be read anyway: its count is at its end.
+            let _ = rustix::io::write(&self.signal, &1u64.to_ne_bytes());
+        }
     }
 
     fn push(&self, number: u64) {
-        let mut told = self.told();
-        let is_first = told.woken.is_empty();
-        told.woken.push(number);
-        drop(told);
-        if is_first {
-            self.signal();
-        }
+        self.tell(self.told(), |told| told.woken.push(number));
     }
 
     /// Has the loop run a call.
     ///
     /// # Errors: it is closed.
     pub fn push_call(&self, call: SetAside) -> Result<(), SetAside> {
-        let mut told = self.told();
-        if told.is_over {
+        let told = self.told();
+        if told.is_none() {
             return Err(call);
         }
-        let is_first = told.calls.is_empty();
-        told.calls.push(call);
-        drop(told);
-        if is_first {
-            self.signal();
-        }
+        self.tell(told, |told| told.calls.push(call));
         Ok(())
     }
 }

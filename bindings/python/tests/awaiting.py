@@ -22,8 +22,8 @@ def awaiting(server: type, base: type) -> type:
 
 def _awaited(function: typing.Callable[..., object]) -> typing.Callable[..., object]:
     async def awaited(*arguments: object) -> object:
-        await asyncio.sleep(0)
-        return function(*arguments)
+        # It may call the very server.
+        return await asyncio.to_thread(function, *arguments)
 
     return awaited
 

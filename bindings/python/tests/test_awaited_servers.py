@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -34,14 +35,18 @@ def served(name: str, make: typing.Callable[[], typing.Any]) -> typing.Iterator[
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def main() -> None:
-        loops.append(asyncio.get_running_loop())
-        with nearcall.export(name, make()):
+        try:
+            with nearcall.export(name, make()):
+                loops.append(asyncio.get_running_loop())
+                ready.set()
+                await over.wait()
+        finally:
             ready.set()
-            await over.wait()
 
-    thread = threading.Thread(target=lambda: asyncio.run(main()))
+    thread = threading.Thread(target=lambda: asyncio.run(main()), daemon=True)
     thread.start()
     ready.wait()
+    assert loops, "it was not exported"
     try:
         yield loops[0]
     finally:
@@ -80,6 +85,8 @@ class Witnessing:
         try:
             await self.free.wait()
         except asyncio.CancelledError:
+            # To clean up may take longer than it takes to look again.
+            await asyncio.sleep(0.1)
             self.cancelled += 1
             raise
 
@@ -192,32 +199,49 @@ def test_a_result_of_another_type_is_no_result(
     assert [type(one) for one in told] == [TypeError, TypeError]
 
 
+class Made:
+    """The servers of a scene, which its loop makes."""
+
+    def __init__(self, make: typing.Callable[[], typing.Any]) -> None:
+        self.make, self.all = make, list[typing.Any]()
+
+    def __call__(self) -> typing.Any:
+        self.all.append(self.make())
+        return self.all[-1]
+
+    def begun(self) -> int:
+        return sum(one.begun for one in self.all)
+
+
 def test_a_task_is_cancelled_when_its_client_gives_up(witness: Module) -> None:
-    made: list[Witnessing] = []
-
-    def make() -> typing.Any:
-        made.append(witnessing(witness)())
-        return made[0]
-
-    with served("given-up", make):
+    made = Made(witnessing(witness))
+    with served("given-up", made):
         client = witness.WitnessClient.import_("given-up")
-        with pytest.raises(nearcall.CallAborted):
-            client.with_deadline(0.05).linger()
-        comes(client.seen, 1)
-        comes(lambda: client.binding.captured_count, 0)
-        # One that has not begun to wait is cancelled, too.
-        client.posting.linger().cancel()
-        assert client.seen() in (1, 2)
-        comes(lambda: made[0].begun - client.seen(), 0)
+        for times in range(1, 4):
+            pending = client.posting.linger()
+            comes(made.begun, times)
+            pending.cancel()
+            comes(client.seen, times)
+            comes(lambda: client.binding.captured_count, 0)
+
+
+def test_a_deadline_ends_a_task(witness: Module) -> None:
+    made = Made(witnessing(witness))
+    with served("late", made):
+        client = witness.WitnessClient.import_("late")
+        with pytest.raises((nearcall.CallAborted, nearcall.NotExecuted)):
+            client.with_deadline(0.2).linger()
+        comes(client.seen, made.begun())
 
 
 def test_tasks_are_cancelled_when_their_client_ends(witness: Module) -> None:
     begin = "witness.WitnessClient.import_('ended').linger()"
-    with served("ended", witnessing(witness)):
+    made = Made(witnessing(witness))
+    with served("ended", made):
         path = os.path.dirname(witness.__file__ or "")
         child = subprocess.Popen([sys.executable, "-c", SEEING + begin, path])
         client = witness.WitnessClient.import_("ended")
-        time.sleep(0.5)
+        comes(made.begun, 1)
         child.send_signal(signal.SIGKILL)
         child.wait()
         comes(client.seen, 1)
@@ -257,17 +281,27 @@ def test_calls_that_a_task_makes_have_the_time_of_the_one_it_serves(witness: Mod
         assert client.seen() == 1
 
 
-def test_when_the_loop_is_closed_nobody_waits(witness: Module) -> None:
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_when_the_loop_is_closed_nobody_waits(witness: Module, is_cancelled: bool) -> None:
     exported: list[nearcall.Exported] = []
     outcomes: list[type] = []
     ready = threading.Event()
 
     async def main() -> None:
-        server = witnessing(witness)()
-        exported.append(nearcall.export("closing", server))
-        ready.set()
+        try:
+            server = witnessing(witness)()
+            exported.append(nearcall.export("closing", server))
+        finally:
+            ready.set()
         while server.begun == 0:
             await asyncio.sleep(0.001)
+
+    def run() -> None:
+        if is_cancelled:
+            return asyncio.run(main())
+        loop = asyncio.new_event_loop()
+        loop.run_until_complete(main())
+        loop.close()
 
     def linger() -> None:
         try:
@@ -275,19 +309,70 @@ def test_when_the_loop_is_closed_nobody_waits(witness: Module) -> None:
         except nearcall.CallError as error:
             outcomes.append(type(error))
 
-    loop = threading.Thread(target=lambda: asyncio.run(main()))
-    loop.start()
-    ready.wait()
-    client = witness.WitnessClient.import_("closing")
-    call = threading.Thread(target=linger)
-    call.start()
-    loop.join()
-    call.join()
-    # It ran, and has no results; what comes later does not run.
-    assert outcomes == [nearcall.Panicked]
-    with pytest.raises(nearcall.NotExecuted):
-        client.seen()
+    thread = threading.Thread(target=run, daemon=True)
+    gc.disable()
+    try:
+        thread.start()
+        ready.wait()
+        client = witness.WitnessClient.import_("closing")
+        call = threading.Thread(target=linger, daemon=True)
+        call.start()
+        call.join(30)
+        # It ran, and has no results; what comes later does not run.
+        assert outcomes == [nearcall.Panicked]
+        thread.join()
+        with pytest.raises(nearcall.NotExecuted):
+            client.seen()
+    finally:
+        gc.enable()
     exported[0].withdraw()
+
+
+def test_a_task_that_goes_on_keeps_nothing_of_a_client(shapes: Module) -> None:
+    class Beginning(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
+        def __init__(self) -> None:
+            self.going_on: list[asyncio.Task[None]] = []
+
+        async def null(self) -> None:
+            self.going_on.append(asyncio.create_task(asyncio.sleep(LONG)))
+
+        async def add(self, a: int, b: int) -> int:
+            return len(os.listdir("/proc/self/fd"))
+
+    with served("beginning", Beginning):
+        client = shapes.BaseClient.import_("beginning")
+        before = client.add(0, 0)
+        for _ in range(3):
+            shapes.BaseClient.import_("beginning").null()
+        gc.collect()
+        comes(lambda: typing.cast(int, client.add(0, 0)), before)
+
+
+def test_calls_and_wakes_come_at_once_for_ever(shapes: Module) -> None:
+    """None of either is lost where both come at once: eight tasks call a server of their loop, and
+    one in another thread."""
+
+    class Adding(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
+        async def null(self) -> None: ...
+
+        async def add(self, a: int, b: int) -> int:
+            await asyncio.sleep(0)
+            return a + b
+
+    async def calls(name: str) -> int:
+        client = shapes.BaseAsyncClient.import_(name)
+        total = 0
+        for number in range(200):
+            total += await client.add(number, 1) - number
+        return total
+
+    async def main() -> None:
+        with nearcall.export("own", Adding()):
+            tasks = [calls(name) for name in ("own", "theirs") for _ in range(8)]
+            assert await asyncio.wait_for(asyncio.gather(*tasks), 120) == [200] * 16
+
+    with served("theirs", Adding):
+        asyncio.run(main())
 
 
 def test_who_is_awaited_is_exported_by_a_loop(shapes: Module, witness: Module) -> None:

@@ -42,9 +42,10 @@ Waited = typing.TypeVar("Waited")
 
 class _Loop:
     """What an event loop watches, who waits to be woken, and which calls it serves. Nobody but the
-    loop holds it: it goes when the loop is closed, also with calls under way."""
+    loop holds it: it goes when the loop is closed, also with calls under way, and their clients are
+    told. A frame of a coroutine may be kept for longer, and so holds none of it but its parts."""
 
-    __slots__ = ("__weakref__", "_is_looking", "_parked", "_serving", "wakes")
+    __slots__ = ("__weakref__", "_is_looking", "_serving", "parked", "wakes")
 
     @staticmethod
     def running() -> _Loop:
@@ -59,17 +60,19 @@ class _Loop:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.wakes = Wakes()
-        self._parked: dict[int, asyncio.Future[None]] = {}
-        self._serving: dict[asyncio.Task[None], ServedCall] = {}
+        self.parked: dict[int, asyncio.Future[None]] = {}
+        #: ``None``: its task was cancelled.
+        self._serving: dict[asyncio.Task[None], ServedCall | None] = {}
         self._is_looking = False
+        weakref.finalize(self, _close, self.wakes, self._serving)
         loop.add_reader(self.wakes.fileno(), self._wake)
 
     def _wake(self) -> None:
-        for number in self.wakes.take():
-            future = self._parked.get(number)
+        woken, calls = self.wakes.take()
+        for number in woken:
+            future = self.parked.get(number)
             if future is not None and not future.done():
                 future.set_result(None)
-        calls = self.wakes.calls()
         if calls:
             self._serve(calls)
 
@@ -78,28 +81,51 @@ class _Loop:
         for call in calls:
             task = loop.create_task(_served(call))
             self._serving[task] = call
-            task.add_done_callback(self._serving.pop)
+            task.add_done_callback(_forget)
         if not self._is_looking:
             self._is_looking = True
-            loop.call_later(LOOK_SLICE, self._look)
+            loop.call_later(LOOK_SLICE, _look)
 
-    def _look(self) -> None:
-        """Cancels the tasks that serve calls which nobody waits for any more."""
+    def forget(self, task: asyncio.Task[None]) -> None:
+        """A task is done."""
+        self._serving.pop(task, None)
+
+    def look(self) -> None:
+        """Cancels the tasks that serve calls which nobody waits for any more; once, so that they
+        can clean up."""
         for task, call in self._serving.items():
-            if call.is_cancelled:
+            if call is not None and call.is_cancelled:
+                self._serving[task] = None
                 task.cancel()
         self._is_looking = bool(self._serving)
         if self._is_looking:
-            asyncio.get_running_loop().call_later(LOOK_SLICE, self._look)
+            asyncio.get_running_loop().call_later(LOOK_SLICE, _look)
 
-    async def woken(self, number: int) -> None:
-        """Waits until the call of that number was woken."""
-        future = asyncio.get_running_loop().create_future()
-        self._parked[number] = future
-        try:
-            await future
-        finally:
-            del self._parked[number]
+
+def _forget(task: asyncio.Task[None]) -> None:
+    _Loop.running().forget(task)
+
+
+def _look() -> None:
+    _Loop.running().look()
+
+
+def _close(wakes: Wakes, serving: dict[asyncio.Task[None], ServedCall | None]) -> None:
+    """The loop is closed: nothing is run any more."""
+    wakes.close()
+    for call in serving.values():
+        if call is not None:
+            call.give_up()
+
+
+async def _woken(parked: dict[int, asyncio.Future[None]], number: int) -> None:
+    """Waits until what has that number was woken."""
+    future = asyncio.get_running_loop().create_future()
+    parked[number] = future
+    try:
+        await future
+    finally:
+        del parked[number]
 
 
 _LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Loop]] = (
@@ -123,7 +149,7 @@ async def _served(call: ServedCall) -> None:
             *given, inlet, outlet = arguments
             arguments = (*given, AsyncInlet(inlet), AsyncOutlet(outlet))
         results = await call.function(*arguments)
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, GeneratorExit):
         call.give_up()
         raise
     except Exception as raised:
@@ -138,7 +164,8 @@ async def _served(call: ServedCall) -> None:
 async def called(binding: Binding, procedure: int, *arguments: object) -> typing.Any:
     """A call. When the task is cancelled, it is given up at once, and its server can see it."""
     loop = _Loop.running()
-    begun = begin(binding, loop.wakes, SERVED.get(), procedure, *arguments)
+    begun, parked = begin(binding, loop.wakes, SERVED.get(), procedure, *arguments), loop.parked
+    del loop
     if begun is None:
         return await until_cancelled(binding.call, procedure, *arguments)
     try:
@@ -146,7 +173,7 @@ async def called(binding: Binding, procedure: int, *arguments: object) -> typing
             if begun.is_woken:
                 await asyncio.sleep(0)
             else:
-                await loop.woken(begun.number)
+                await _woken(parked, begun.number)
         return begun.outcome()
     finally:
         begun.give_up()
@@ -280,8 +307,10 @@ class AsyncSink(typing.Generic[Sent, Made]):
 async def _ready(end: Inlet[typing.Any] | Outlet[typing.Any]) -> None:
     """Waits until an end of an exchange will not."""
     loop, number = _Loop.running(), wake_number()
-    while not end.is_ready(loop.wakes, number):
-        await loop.woken(number)
+    wakes, parked = loop.wakes, loop.parked
+    del loop
+    while not end.is_ready(wakes, number):
+        await _woken(parked, number)
 
 
 class AsyncInlet(typing.Generic[Came]):

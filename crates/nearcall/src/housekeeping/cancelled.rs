@@ -2,11 +2,12 @@
 //! gives a call up tells nobody: it is looked at for as long as anybody wants to know.
 
 use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-use super::{Housekeeping, Rounds};
+use super::{Housekeeping, Rounds, take_from};
 use crate::server::current::CurrentCall;
 
 /// Between two looks at the calls. A look is two loads each.
@@ -29,16 +30,21 @@ impl Housekeeping {
     /// this number before.
     pub fn tell_when_cancelled(&self, number: u64, call: &CurrentCall, waker: &Waker) {
         let told = (call.clone(), waker.clone());
-        let before = self.concerned.waiting().insert(number, told);
-        if before.is_none() {
+        let mut waiting = self.concerned.waiting();
+        let is_first = waiting.is_empty();
+        let before = waiting.insert(number, told);
+        // What is dropped may be a task, whose drop may come here: not within the lock.
+        drop(waiting);
+        drop(before);
+        if is_first {
             self.waker.wake();
         }
     }
 
     /// Nobody wants to be told under this number any more.
     pub fn forget_cancelled(&self, number: u64) {
-        // What is dropped may be a task, and its drop come here: not within the lock.
-        let forgotten = self.concerned.waiting().remove(&number);
+        let forgotten = take_from(&mut self.concerned.waiting(), number);
+        // Not within the lock, as above.
         drop(forgotten);
     }
 
@@ -59,7 +65,10 @@ impl Housekeeping {
         let due: Vec<_> = waiting.extract_if(|_, (call, _)| is_due(call)).collect();
         let is_left = !waiting.is_empty();
         drop(waiting);
-        due.into_iter().for_each(|(_, (_, waker))| waker.wake());
+        for (_, (_, waker)) in due {
+            // An executor that panics has broken its own state; the thread that keeps house lives.
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
+        }
         is_left
     }
 }

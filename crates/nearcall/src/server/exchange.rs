@@ -287,11 +287,15 @@ impl<T, E> Way<T, E> {
         context: &Context<'_>,
         is_so: fn(&Self, &State<T, E>) -> bool,
     ) -> Poll<()> {
+        let own = context.waker().clone();
         let mut state = self.state();
         if !is_so(self, &state) {
             return Poll::Ready(());
         }
-        state.own_waker = Some(context.waker().clone());
+        let before = state.own_waker.replace(own);
+        // It may be all that is left of a task: not within the lock.
+        drop(state);
+        drop(before);
         Poll::Pending
     }
 
@@ -435,14 +439,13 @@ impl ServedCall<'_> {
         feed: u64,
     ) -> Result<(), Box<Refusal>> {
         let feeds = &self.binding.feeds;
-        feeds.with(feed, None, |end| {
+        let way = feeds.with(feed, None, |end| {
             let SentEnd(way) = end.downcast_ref::<SentEnd<T>>()?;
             let _only = way.enter(kind)?;
-            let mut state = way.state();
-            state.last.get_or_insert(Last::Ended);
-            way.tell(state);
-            Some(())
+            way.state().last.get_or_insert(Last::Ended);
+            Some(Arc::clone(way))
         })?;
+        way.tell(way.state());
         feeds.close(feed);
         Ok(())
     }

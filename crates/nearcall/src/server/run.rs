@@ -149,7 +149,7 @@ pub(crate) fn reply_later(
     let results = || finish.map(|finish| finish(Arguments::new(&call)));
     let replied = match catch_unwind(AssertUnwindSafe(results)) {
         Ok(Some(Ok(replied))) => replied,
-        Ok(Some(Err(refusal))) => refused(binding, &"a suspended one", &refusal),
+        Ok(Some(Err(refusal))) => refused(binding, &"one that was awaited", &refusal),
         Ok(None) | Err(_) => Replied::refused(Status::Panicked),
     };
     publish(binding, index, sequence, (replied, call.into_reply()));
