@@ -1,7 +1,11 @@
 //! Calls that are set aside: whoever holds one reads its arguments and replies, on any thread
 //! (design note 0022).
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use nearcall::name::Scope;
@@ -12,7 +16,7 @@ use nearcall::{
 use testkit::faults::faults::{
     FAULTS, FaultsClient, FaultsEntries, FaultsRefuseException, Point, Shape,
 };
-use testkit::server::{Tester, entries, import_options};
+use testkit::server::{Tester, entries, import_options, planned_panic};
 
 /// Longer than anything takes.
 const LONG: Duration = Duration::from_secs(600);
@@ -208,5 +212,50 @@ fn calls_that_are_made_within_have_its_time() {
         assert!(left < LONG && !left.is_zero(), "{left:?}");
         call.reply(|arguments| outer.entries.enter(procedure, arguments));
         assert_eq!(posted.collect().unwrap(), 3);
+    }
+}
+
+/// Counts its wakes, and panics.
+struct Broken(AtomicU32);
+
+impl Wake for Broken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
+        planned_panic("on purpose");
+    }
+}
+
+#[test]
+fn an_executor_that_panics_harms_nobody_else() {
+    let scene = Scene::new();
+    for client in &scene.clients() {
+        let posted = client.posting().add(1, 2).unwrap();
+        let (procedure, call) = scene.next();
+        let broken = Arc::new(Broken(AtomicU32::new(0)));
+        let (waker, counted) = (Waker::from(Arc::clone(&broken)), Arc::new(Counted::default()));
+        let own = Waker::from(Arc::clone(&counted));
+        let mut both = [call.current().cancelled(), call.current().cancelled()];
+        for (cancelled, waker) in both.iter_mut().zip([&waker, &own]) {
+            assert!(Pin::new(cancelled).poll(&mut Context::from_waker(waker)).is_pending());
+        }
+        posted.cancel();
+        while broken.0.load(SeqCst) == 0 || counted.0.load(SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+        assert!(Pin::new(&mut both[0]).poll(&mut Context::from_waker(&own)).is_ready());
+        call.reply(|arguments| scene.entries.enter(procedure, arguments));
+        // Housekeeping lives.
+        let [another, _] = scene.clients();
+        assert_eq!(served(&scene, 1, || another.add(1, 2)).unwrap(), 3);
+    }
+}
+
+/// Counts its wakes.
+#[derive(Default)]
+struct Counted(AtomicU32);
+
+impl Wake for Counted {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, SeqCst);
     }
 }
