@@ -150,7 +150,9 @@ where
 ///
 /// - S1 closure: `family`, and what `body` borrows, are there until the thread has left `family`.
 /// - S2 result: what a `T` borrows is there for as long as what this returns, or that is forgotten;
-///   and if it is dropped where the run is not, until the run has let go of the thread.
+///   and if it is dropped where the run is not, by [`Forked::drop_in`] of `family`, until the
+///   thread that has `family` has let go of those that were left to that, and all their results are
+///   dropped.
 pub(crate) unsafe fn fork_in<F, T>(
     processor: &'static Processor,
     name: Option<&str>,
@@ -430,6 +432,14 @@ impl<T> Forked<T> {
 }
 
 impl<T> Forked<T> {
+    /// Lets the thread, which was forked in this scope, go on alone.
+    #[inline]
+    pub(crate) fn drop_in(&self, family: &Family) {
+        if let Some(thread) = self.thread.take() {
+            part_with::<T>(self.run, Some(family), thread);
+        }
+    }
+
     /// The result of a thread that has ended; after its run, outside it.
     pub(crate) fn take_ended(self, processor: &Processor) -> Outcome<T> {
         let thread = self.thread.take().expect("nobody has joined it");
@@ -442,24 +452,35 @@ impl<T> Drop for Forked<T> {
     #[inline]
     fn drop(&mut self) {
         if let Some(thread) = self.thread.get() {
-            match here() {
-                Some(processor) if processor.alone_in() == self.run => {
-                    detach::<T>(&processor.stacks, thread, true);
-                }
-                processor => detach_elsewhere::<T>(self.run, thread, processor),
-            }
+            part_with::<T>(self.run, None, thread);
         }
+    }
+}
+
+/// Nobody joins this thread of this run, and of this scope if it is in one.
+#[inline(always)]
+fn part_with<T>(run: u32, family: Option<&Family>, thread: &'static Thread) {
+    match here() {
+        Some(processor) if processor.alone_in() == run => {
+            detach::<T>(&processor.stacks, thread, true);
+        }
+        processor => detach_elsewhere::<T>(run, family, thread, processor),
     }
 }
 
 /// The same in a run with other processors, or outside of the thread's.
 #[cold]
-fn detach_elsewhere<T>(run: u32, thread: &'static Thread, processor: Option<&'static Processor>) {
+fn detach_elsewhere<T>(
+    run: u32,
+    family: Option<&Family>,
+    thread: &'static Thread,
+    processor: Option<&'static Processor>,
+) {
     match processor {
         Some(processor) if processor.run_number() == run => {
             detach::<T>(&processor.stacks, thread, false);
         }
-        _ => runs::detach_from_outside(run, thread, detach::<T>),
+        _ => runs::detach_from_outside(run, family, thread, detach::<T>),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The runs of this process: which ones are not over, and what was left to them from outside.
 
 use std::collections::BTreeMap;
+use std::ptr::NonNull;
 use std::sync::{MutexGuard, PoisonError};
 
 use crate::kernel::Mutex;
 use crate::latch::INSIDE;
+use crate::scope::Family;
 use crate::stacks::Stacks;
 use crate::thread::Thread;
 
@@ -21,6 +23,9 @@ pub struct Runs {
 /// A thread whose `Forked` was dropped outside its run.
 struct Orphan {
     run: u32,
+    /// The scope that it was forked in, which is there until it has let go of the thread. Only
+    /// compared.
+    family: Option<NonNull<Family>>,
     thread: &'static Thread,
     detach: Detach,
 }
@@ -28,7 +33,8 @@ struct Orphan {
 /// Lets go of a thread that nobody joins, on its run's only processor or not.
 pub type Detach = fn(&Stacks, &'static Thread, bool);
 
-// SAFETY: only the thread's own processor takes it out of the list, or whoever finds the run over.
+// SAFETY: only the thread's own processor takes it out of the list, or whoever finds the run over;
+// and nobody looks at the family.
 unsafe impl Send for Orphan {}
 
 static RUNS: Mutex<Runs> = Mutex::new(Runs { last: 0, live: BTreeMap::new(), orphans: Vec::new() });
@@ -50,15 +56,20 @@ pub fn begin(is_alone: bool) -> u32 {
 /// A run is over; on the kernel thread that began it.
 pub fn end(run: u32, stacks: &Stacks) {
     runs().live.remove(&run);
-    let_go(run, stacks);
+    let_go(run, None, stacks);
 }
 
-/// Lets go of the threads that were left to a run with one processor, on that one or after the run.
-/// False: there were none.
-pub fn let_go(run: u32, stacks: &Stacks) -> bool {
+/// Lets go of the threads that were left to a run with one processor: of those of this scope, for
+/// the scope, or of those of none, after the run. False: there were none.
+///
+/// Not of those of other scopes: dropping a result may wait, and what it borrows is there until its
+/// own scope returns, which would not know of it.
+pub fn let_go(run: u32, family: Option<&Family>, stacks: &Stacks) -> bool {
+    let family = family.map(NonNull::from);
     let orphans: Vec<Orphan> = {
         let mut runs = runs();
-        let (ours, others) = runs.orphans.drain(..).partition(|orphan| orphan.run == run);
+        let is_ours = |orphan: &Orphan| (orphan.run, orphan.family) == (run, family);
+        let (ours, others) = runs.orphans.drain(..).partition(is_ours);
         runs.orphans = others;
         ours
     };
@@ -76,13 +87,20 @@ pub fn is_over(run: u32) -> bool {
 }
 
 /// A thread's `Forked` is dropped where the run is not. While a run with one processor goes on,
-/// that one sees to it at the end; after it, the thread has ended and is nobody's but the caller's.
-/// With several processors the join word says whose it is, at any time.
+/// that one sees to it at the end, of the thread's scope if it is in one; after the run, the thread
+/// has ended and is nobody's but the caller's. With several processors the join word says whose it
+/// is, at any time.
 #[cold]
-pub fn detach_from_outside(run: u32, thread: &'static Thread, detach: Detach) {
+pub fn detach_from_outside(
+    run: u32,
+    family: Option<&Family>,
+    thread: &'static Thread,
+    detach: Detach,
+) {
     let mut runs = runs();
     if runs.live.get(&run) == Some(&true) {
-        runs.orphans.push(Orphan { run, thread, detach });
+        let family = family.map(NonNull::from);
+        runs.orphans.push(Orphan { run, family, thread, detach });
         return;
     }
     drop(runs);

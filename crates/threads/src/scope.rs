@@ -10,8 +10,9 @@
 //! A thread is in its scope from before it can begin until the last thing that it does with what is
 //! borrowed: its closure is gone then, and so is its result if nobody wants that. A result that
 //! somebody may still take is not touched after that but by who has the [`ScopedForked`], whose
-//! lifetime ends within the scope; one that is dropped where the run is not is left to the run
-//! (`runs.rs`), and the scope sees to it.
+//! lifetime ends within the scope; one that is dropped where the run is not is left to the scope
+//! (`runs.rs`). That one drops it on its own thread before it returns; no other scope does, because
+//! dropping it may wait, and its own would return meanwhile.
 //!
 //! So nothing depends on what becomes of those handles: one that is forgotten keeps a result, which
 //! nobody looks at any more, and the stack below it.
@@ -145,8 +146,8 @@ impl<'scope> Scope<'scope, '_> {
         }
         // SAFETY: S1: `scope`, whose `inside` is, comes to an end only when no thread is left in
         // it, and nobody who has what lasts for `'scope`, as the caller has, goes on after that.
-        // S2: the handle below lasts no longer than `'scope`, and before its end `scope` lets go of
-        // what was left to the run.
+        // S2: the handle below lasts no longer than `'scope`, and is dropped by `drop_in`; before
+        // the end of that `scope` itself lets go of what was left to it, and nobody else does.
         let forked = unsafe { fork_in(processor, name, inside, body) }?;
         Ok(ScopedForked { forked, inside })
     }
@@ -268,14 +269,14 @@ impl Family {
         }
     }
 
-    /// Returns when no thread is in it, and no result is left that one of them has left behind for
-    /// the run; if the caller was cancelled before that, by what it is to unwind.
+    /// Returns when no thread is in it, and all results are dropped whose handles were dropped
+    /// where the run is not; if the caller was cancelled before that, by what it is to unwind.
     fn wait_for_all(&self, processor: &'static Processor) -> Option<Unwind> {
         let mut cancelled = None;
         loop {
             cancelled = cancelled.or(self.wait(processor).err());
             // Whatever is dropped there may fork others.
-            if !processor.is_alone() || !runs::let_go(self.run, &processor.stacks) {
+            if !processor.is_alone() || !runs::let_go(self.run, Some(self), &processor.stacks) {
                 return cancelled;
             }
         }
@@ -334,6 +335,12 @@ impl Waited for Monitor<Members> {
 
     fn withdraw(&self, processor: &Processor, thread: &'static Thread) -> bool {
         Monitor::withdraw(self, processor, thread)
+    }
+}
+
+impl<T> Drop for ScopedForked<'_, T> {
+    fn drop(&mut self) {
+        self.forked.drop_in(self.inside);
     }
 }
 

@@ -188,6 +188,52 @@ fn a_result_that_nobody_takes_is_dropped_before_the_scope_returns() {
     });
 }
 
+/// Leaves a result to this scope that counts there when it is dropped: its thread has ended, and
+/// its handle is dropped where the run is not.
+fn leave<'scope>(scope: &'scope Scope<'scope, '_>, dropped: &'scope AtomicU32) {
+    let forked = scope.fork(move || Counts(dropped)).unwrap();
+    yield_now();
+    assert!(forked.is_finished());
+    block(move || drop(forked)).unwrap();
+}
+
+#[test]
+fn a_result_is_dropped_before_its_scope_returns_although_another_one_ends_before() {
+    let dropped = check(|| {
+        let dropped = AtomicU32::new(0);
+        scope(|outer| {
+            scope(|inner| {
+                leave(inner, &dropped);
+                drop(outer.fork(|| scope(|_| ())).unwrap());
+                yield_now();
+            });
+            dropped.load(SeqCst)
+        })
+    });
+    assert_eq!(dropped, 1);
+}
+
+#[test]
+fn of_two_scopes_that_end_each_drops_its_own_results_before_it_returns() {
+    let dropped = check(|| {
+        let dropped = [const { AtomicU32::new(0) }; 2];
+        let left = [const { Semaphore::new(0) }; 2];
+        let end = &|ours: usize| {
+            scope(|scope| {
+                leave(scope, &dropped[ours]);
+                left[ours].release();
+                left[1 - ours].acquire();
+            });
+            dropped[ours].load(SeqCst)
+        };
+        scope(|scope| {
+            let threads = [0, 1].map(|ours| scope.fork(move || end(ours)).unwrap());
+            threads.map(|thread| thread.join().unwrap())
+        })
+    });
+    assert_eq!(dropped, [1, 1]);
+}
+
 #[test]
 fn another_thread_of_the_scope_may_join() {
     let sum = check_on(2, || {
