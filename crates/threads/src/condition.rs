@@ -71,7 +71,7 @@ impl Condition {
     ///
     /// # Panics
     ///
-    /// If the condition is of another run.
+    /// If the condition or the lock is of another run.
     #[inline(always)]
     #[track_caller]
     pub fn wait<'m, T: ?Sized>(&self, guard: MutexGuard<'m, T>) -> LockResult<MutexGuard<'m, T>> {

@@ -27,7 +27,7 @@ thread_local! {
 struct Held {
     standins: MutexGuard<'static, Standins>,
     watch: MutexGuard<'static, Watch>,
-    _runs: MutexGuard<'static, Runs>,
+    runs: MutexGuard<'static, Runs>,
     _pool: MutexGuard<'static, Pool>,
     _waits: MutexGuard<'static, Waits>,
 }
@@ -53,9 +53,9 @@ pub fn watch() {
 ///
 /// - S1 before: called by fork(2), which calls one of the others after it.
 unsafe extern "C" fn hold() {
-    let (standins, _runs, _pool) = (block::standins(), runs::runs(), stacks::pool());
+    let (standins, runs, _pool) = (block::standins(), runs::runs(), stacks::pool());
     let (watch, _waits) = (watch::watch(), circle::waits());
-    HELD.set(Some(ManuallyDrop::new(Held { standins, watch, _runs, _pool, _waits })));
+    HELD.set(Some(ManuallyDrop::new(Held { standins, watch, runs, _pool, _waits })));
 }
 
 /// # Safety
@@ -76,5 +76,6 @@ unsafe extern "C" fn in_child() {
         let mut held = ManuallyDrop::into_inner(held);
         held.standins.forget();
         held.watch.forget();
+        held.runs.forget();
     }
 }

@@ -6,13 +6,13 @@
 //!
 //! A run with one processor looks whether the monitor is its own, and that is all; one with several
 //! enters by the latch that the same word is. A monitor is a run's until that is over, and for as
-//! long after that as a guard is left which was taken out of it: who drops that enters for the run.
+//! long after that as a guard is left which was taken out of it: who drops that outside of the run
+//! enters for it, and leaves the monitor to it, for another kernel thread may have another guard.
 
 use std::cell::{Cell, UnsafeCell};
 use std::time::Instant;
 
 use crate::error::Outside;
-use crate::fork_process;
 use crate::latch::{self, INSIDE};
 use crate::processor::Processor;
 use crate::report::Waited;
@@ -103,41 +103,47 @@ impl<S: Words> Monitor<S> {
     #[inline(always)]
     #[track_caller]
     pub fn enter<R>(&self, processor: &Processor, look: impl FnOnce(&mut Inside<S>) -> R) -> R {
-        self.enter_as(processor, false, look)
-    }
-
-    /// The same for who drops a guard, be it another run's.
-    #[inline(always)]
-    #[track_caller]
-    pub fn enter_to_release<R>(
-        &self,
-        processor: &Processor,
-        look: impl FnOnce(&mut Inside<S>) -> R,
-    ) -> R {
-        self.enter_as(processor, true, look)
-    }
-
-    #[inline(always)]
-    #[track_caller]
-    fn enter_as<R>(
-        &self,
-        processor: &Processor,
-        releases: bool,
-        look: impl FnOnce(&mut Inside<S>) -> R,
-    ) -> R {
         if latch::owner(&self.run) != processor.alone_in() {
-            return self.enter_latched(processor, releases, look);
+            return self.enter_latched(processor, look);
         }
         // SAFETY: this is the run's only kernel thread, and `look` does not come back here.
         look(unsafe { &mut *self.inside.get() })
     }
 
-    /// A guard is dropped where no FastThread is, on a kernel thread of its run: `release` takes
-    /// back what it gave. Not if threads wait for that, for nobody here can make them ready; that
-    /// is told. In the child of a fork(2) there is nobody to release it for.
+    /// The same for who drops a guard. `None`: that is another run's, and to be released for it
+    /// ([`Monitor::release_outside`]).
+    #[inline(always)]
+    pub fn enter_to_release<R>(
+        &self,
+        processor: &Processor,
+        look: impl FnOnce(&mut Inside<S>) -> R,
+    ) -> Option<R> {
+        if latch::owner(&self.run) != processor.alone_in() {
+            return self.enter_latched_to_release(processor, look);
+        }
+        // SAFETY: as for `enter`.
+        Some(look(unsafe { &mut *self.inside.get() }))
+    }
+
+    /// The same where the run has other processors, or the guard is not the run's.
+    #[inline(never)]
+    fn enter_latched_to_release<R>(
+        &self,
+        processor: &Processor,
+        look: impl FnOnce(&mut Inside<S>) -> R,
+    ) -> Option<R> {
+        // It stays whose it is for as long as there is the guard.
+        let is_ours = latch::owner(&self.run) & !INSIDE == processor.run_number();
+        is_ours.then(|| self.enter_latched(processor, look))
+    }
+
+    /// A guard is dropped where no FastThread of its run is, on a kernel thread of that: `release`
+    /// takes back what it gave. Not if threads wait for that, for nobody here can make them ready;
+    /// that is told. In the child of a fork(2) there is nobody to release it for, if its parent has
+    /// begun the run and that was not over.
     #[cold]
     pub fn release_outside(&self, release: impl FnOnce(&mut S)) {
-        if fork_process::is_child() {
+        if runs::is_left_behind(latch::owner(&self.run) & !INSIDE) {
             return;
         }
         let is_released = self.enter_for_owner(|inside| {
@@ -149,24 +155,19 @@ impl<S: Words> Monitor<S> {
         });
         if !is_released {
             warn(
-                "a guard is dropped where no FastThread is, and FastThreads wait for its lock: it \
-                 is not released, and they wait for ever",
+                "a guard is dropped where no FastThread of its run is, and FastThreads wait for \
+                 its lock: it is not released, and they wait for ever",
             );
         }
     }
 
-    /// The same where the run has other processors, or has not been here.
+    /// Enters where the run has other processors, or has not been here.
     #[inline(never)]
     #[track_caller]
-    fn enter_latched<R>(
-        &self,
-        processor: &Processor,
-        releases: bool,
-        look: impl FnOnce(&mut Inside<S>) -> R,
-    ) -> R {
+    fn enter_latched<R>(&self, processor: &Processor, look: impl FnOnce(&mut Inside<S>) -> R) -> R {
         let run = processor.run_number();
         while let Err(seen) = latch::enter(&self.run, run) {
-            self.belong_to(run, seen & !INSIDE, releases);
+            self.belong_to(run, seen & !INSIDE);
         }
         let _latched = Latched { word: &self.run, run };
         // SAFETY: this kernel thread is in the latch, and `look` does not come back here.
@@ -195,10 +196,10 @@ impl<S: Words> Monitor<S> {
     }
 
     /// The first thread of a run comes here, where another one's have been, or nobody's. The run
-    /// may find it its own after that; `releases`: the thread has what keeps it the other one's.
+    /// may find it its own after that.
     #[cold]
     #[track_caller]
-    fn belong_to(&self, run: u32, other: u32, releases: bool) {
+    fn belong_to(&self, run: u32, other: u32) {
         // A run that is over has told so under a lock, after all that its threads wrote.
         let is_free = other == 0 || other == run || runs::is_over(other);
         assert!(is_free, "a lock, condition or semaphore of FastThreads: {}", Outside::OtherRun);
@@ -209,7 +210,7 @@ impl<S: Words> Monitor<S> {
         let mut latched = Latched { word: &self.run, run: other };
         // SAFETY: this kernel thread is in the latch, by which all enter whose run has not been
         // here.
-        let is_left = unsafe { &*self.inside.get() }.state.is_held() && !releases;
+        let is_left = unsafe { &*self.inside.get() }.state.is_held();
         assert!(!is_left, "a lock of FastThreads: a guard of it is left of a run that is over");
         latched.run = run;
     }

@@ -45,8 +45,11 @@ impl Words for Holder {
 
 /// The lock. Dropping it releases the lock.
 ///
-/// It may be taken out of its run, as what that returns. Until it is dropped, there or by a thread
-/// of another run, the lock stays that run's, and threads of others are refused by a panic.
+/// It may be taken out of its run, as what that returns, or a guest of a [`crate::Host`]. Until it
+/// is dropped, there or by a thread of another run, the lock stays that run's, and threads of
+/// others are refused by a panic; also after that, for as long as the run goes on. If threads of
+/// the run wait for the lock, dropping it there does not release it: they wait for ever, and a
+/// warning says so.
 #[must_use = "the lock is released when this is dropped"]
 pub struct MutexGuard<'m, T: ?Sized> {
     mutex: &'m Mutex<T>,
@@ -209,9 +212,17 @@ impl<T: ?Sized> Mutex<T> {
             inside.state.0 = inside.waiters.pop();
             inside.state.0
         });
-        if let Some(next) = next {
-            processor.wake(next);
+        match next {
+            Some(Some(next)) => processor.wake(next),
+            Some(None) => {}
+            None => self.release_outside(),
         }
+    }
+
+    /// The same where no FastThread of its run is.
+    #[cold]
+    fn release_outside(&self) {
+        self.monitor.release_outside(|holder| holder.0 = None);
     }
 }
 
@@ -233,7 +244,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
         self.mutex.poisoned.settle(self.was_panicking);
         match here() {
             Some(processor) => self.mutex.release(processor),
-            None => self.mutex.monitor.release_outside(|holder| holder.0 = None),
+            None => self.mutex.release_outside(),
         }
     }
 }

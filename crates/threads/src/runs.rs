@@ -13,6 +13,8 @@ use crate::thread::Thread;
 /// All of them.
 pub struct Runs {
     last: u32,
+    /// In the child of a fork(2): the last that its parent had begun.
+    inherited: u32,
     /// Those that are not over, and whether each has one processor only. One that ended in a
     /// deadlock never is over: its threads are still there.
     live: BTreeMap<u32, bool>,
@@ -37,7 +39,15 @@ pub type Detach = fn(&Stacks, &'static Thread, bool);
 // and nobody looks at the family.
 unsafe impl Send for Orphan {}
 
-static RUNS: Mutex<Runs> = Mutex::new(Runs { last: 0, live: BTreeMap::new(), orphans: Vec::new() });
+static RUNS: Mutex<Runs> =
+    Mutex::new(Runs { last: 0, inherited: 0, live: BTreeMap::new(), orphans: Vec::new() });
+
+impl Runs {
+    /// In the child of a fork(2): none of them goes on here.
+    pub fn forget(&mut self) {
+        self.inherited = self.last;
+    }
+}
 
 pub fn runs() -> MutexGuard<'static, Runs> {
     RUNS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -84,6 +94,12 @@ pub fn let_go(run: u32, family: Option<&Family>, stacks: &Stacks) -> bool {
 /// Whether a run is over: each of its threads has ended.
 pub fn is_over(run: u32) -> bool {
     !runs().live.contains_key(&run)
+}
+
+/// Whether a run was not over when this process was made by a fork(2), and will never be.
+pub fn is_left_behind(run: u32) -> bool {
+    let runs = runs();
+    run <= runs.inherited && runs.live.contains_key(&run)
 }
 
 /// A thread's `Forked` is dropped where the run is not. While a run with one processor goes on,

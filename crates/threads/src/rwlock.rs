@@ -175,13 +175,16 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     fn release(&self, is_writer: bool) {
-        let Some(processor) = here() else {
+        let released = here().and_then(|processor| {
+            let admitted = self.monitor.enter_to_release(processor, |inside| {
+                inside.state.release(is_writer);
+                admit_next(inside)
+            });
+            admitted.map(|admitted| (processor, admitted))
+        });
+        let Some((processor, admitted)) = released else {
             return self.monitor.release_outside(|holders| holders.release(is_writer));
         };
-        let admitted = self.monitor.enter_to_release(processor, |inside| {
-            inside.state.release(is_writer);
-            admit_next(inside)
-        });
         while let Some(thread) = admitted.pop() {
             processor.wake(thread);
         }

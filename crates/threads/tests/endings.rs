@@ -186,6 +186,26 @@ fn a_run_in_the_child_of_a_fork_of_the_process_blocks_elsewhere() {
 }
 
 #[test]
+fn a_guard_that_a_run_in_the_child_of_a_fork_returns_releases_its_lock() {
+    static LOCK: Mutex<i32> = Mutex::new(7);
+    in_child(|| {
+        let lock = || run(|| LOCK.lock().unwrap()).unwrap();
+        let locks = || {
+            drop(lock());
+            let guard = lock();
+            run(move || drop(guard)).unwrap();
+            if locks_when_its_loop_has_dropped_the_guard() { *lock() } else { 8 }
+        };
+        // Sees to it that a fork is noticed.
+        assert_eq!(locks(), 7);
+        println!("code: {:?}", in_copy(locks));
+    });
+    let output = child("a_guard_that_a_run_in_the_child_of_a_fork_returns_releases_its_lock");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("code: Some(7)\n"), "{output:?}");
+}
+
+#[test]
 fn a_run_in_the_child_of_a_fork_of_the_process_finds_what_others_were_at() {
     in_child(|| {
         // Each has stacks of its own size, which are mapped while others are to keep off.
@@ -382,6 +402,19 @@ impl Guest for Calls {
     fn resume(&self) {}
     fn suspend(&self) {}
     fn finish(&self, (): ()) {}
+}
+
+/// Whether a guest locks what the one before it has locked, and the loop has released.
+fn locks_when_its_loop_has_dropped_the_guard() -> bool {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let host: Host<Calls> = Hosts::new(1, 192 << 10).unwrap().enter(1).unwrap();
+    let taken = Rc::new(Cell::new(None));
+    let lock = || {
+        let taken_there = Rc::clone(&taken);
+        host.begin(Calls(Box::new(move || taken_there.set(LOCK.try_lock()))));
+        taken.take().is_some()
+    };
+    lock() && lock()
 }
 
 /// Two hosts, of which the second one ends before it has heard what the first one tells it: that a

@@ -3,7 +3,7 @@
 
 mod hearing;
 
-use std::panic::catch_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use nearcall_threads::{Guest, Hosts, Mutex, MutexGuard, RwLock, run, yield_now};
 
@@ -17,8 +17,8 @@ fn check<T: 'static>(main: impl FnOnce() -> T + 'static) -> T {
 
 /// What a run says whose thread panics.
 #[track_caller]
-fn refusal(main: fn()) -> String {
-    let payload = catch_unwind(|| run(main)).expect_err("a panic");
+fn refusal(main: impl FnOnce() + 'static) -> String {
+    let payload = catch_unwind(AssertUnwindSafe(|| run(main))).expect_err("a panic");
     payload.downcast_ref::<&str>().expect("a text").to_string()
 }
 
@@ -60,12 +60,25 @@ fn a_lock_may_be_written_when_all_who_read_or_wrote_it_outside_have_gone() {
     check(|| drop(LOCK.write()));
 }
 
-static HOSTED: Mutex<()> = Mutex::new(());
+#[test]
+fn another_run_that_drops_a_guard_has_the_lock_when_the_last_one_is_dropped() {
+    static LOCK: RwLock<()> = RwLock::new(());
+    let [first, last] = check(|| [LOCK.read().unwrap(), LOCK.read().unwrap()]);
+    let said = refusal(move || {
+        drop(first);
+        drop(LOCK.read());
+    });
+    assert_eq!(said, IS_LEFT);
+    check(move || {
+        drop(last);
+        drop(LOCK.write());
+    });
+}
 
-/// A guest that locks, and gives the lock to its host's loop or not.
-enum Locks {
-    AtOnce,
-    AfterAYield,
+/// A guest that locks, and gives the lock to its host's loop; or locks after a yield and does not.
+struct Locks {
+    lock: &'static Mutex<()>,
+    yields: bool,
 }
 
 impl Guest for Locks {
@@ -76,14 +89,11 @@ impl Guest for Locks {
     }
 
     fn run(&self) -> Self::Output {
-        match self {
-            Locks::AtOnce => Some(HOSTED.lock().unwrap()),
-            Locks::AfterAYield => {
-                yield_now();
-                drop(HOSTED.lock());
-                None
-            }
+        if self.yields {
+            yield_now();
         }
+        let guard = self.lock.lock().unwrap();
+        (!self.yields).then_some(guard)
     }
 
     fn resume(&self) {}
@@ -95,18 +105,22 @@ impl Guest for Locks {
 
 #[test]
 fn a_guard_that_a_loop_drops_releases_its_lock_unless_a_guest_waits_for_it_which_is_told() {
+    static LOCKS: [Mutex<()>; 2] = [const { Mutex::new(()) }; 2];
+    let ways: [fn(MutexGuard<'static, ()>); 2] = [drop, |guard| check(move || drop(guard))];
     listen();
-    let dropped = "a guard is dropped where no FastThread is";
-    let host = Hosts::new(1, 192 << 10).unwrap().enter(2).expect("there is a place");
-    for _ in 0..2 {
-        let guard = host.begin(Locks::AtOnce).flatten();
-        drop(guard.expect("the lock is free"));
+    let dropped = "a guard is dropped where no FastThread of its run is";
+    for (at, (lock, part_with)) in LOCKS.iter().zip(ways).enumerate() {
+        let host = Hosts::new(1, 192 << 10).unwrap().enter(2).expect("there is a place");
+        for _ in 0..2 {
+            let guard = host.begin(Locks { lock, yields: false }).flatten();
+            part_with(guard.expect("the lock is free"));
+        }
+        assert_eq!(heard(dropped).len(), at);
+        assert!(host.begin(Locks { lock, yields: true }).is_none());
+        let guard = host.begin(Locks { lock, yields: false }).flatten();
+        assert!(host.run_ready(32, || true));
+        part_with(guard.expect("the lock is free"));
+        assert_eq!(heard(dropped).len(), at + 1);
+        assert!(host.is_busy());
     }
-    assert_eq!(heard(dropped), Vec::<String>::new());
-    assert!(host.begin(Locks::AfterAYield).is_none());
-    let guard = host.begin(Locks::AtOnce).flatten();
-    assert!(host.run_ready(32, || true));
-    drop(guard.expect("the lock is free"));
-    assert_eq!(heard(dropped).len(), 1);
-    assert!(host.is_busy());
 }
