@@ -9,7 +9,8 @@
 //! last wait, because what somebody waits for is handed to who waits first, and that one goes on.
 //! So each is told once, at once, and no lock is suspected for being held long. What several
 //! threads could bring about, such as a signal, a permit, or the end of many readers, is no part
-//! of a circle.
+//! of a circle. A scope is while one thread is left in it; if it comes to that by an end, when both
+//! wait already, nobody looks, and the circle is not told.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -370,8 +370,8 @@ impl<T> Forked<T> {
         unsafe { take_and_give(&processor.stacks, thread) }.map_err(JoinError::of)
     }
 
-    /// Whether the thread has ended, so that a join would not wait; also if its result was taken,
-    /// or somebody joins it. What it has done is seen by a FastThread that is told so.
+    /// Whether the thread has ended, so that a join would not wait; also if its result was taken.
+    /// What it has done is seen by a FastThread that is told so.
     ///
     /// Can be asked anywhere. Waits for nothing, and yields to nobody: who asks again and again on
     /// the thread's processor is to yield.
@@ -399,8 +399,8 @@ impl<T> Forked<T> {
     /// on, and for the reply of a call to another domain, which is given up. Not for locks, nor in
     /// [`crate::block`], nor where what it wants is there, nor in [`crate::shield`].
     ///
-    /// Does not wait. Cancelling again changes nothing; a thread that has ended, or that somebody
-    /// joins, is left alone; one that cancels itself ends where it waits next. If its processor is
+    /// Does not wait. Cancelling again changes nothing; a thread that has ended or was joined is
+    /// left alone; one that cancels itself ends where it waits next. If its processor is
     /// another one, that one does so when it comes to it.
     ///
     /// As after a panic, a lock that the thread has when it is unwound is poisoned, and whatever
