@@ -375,18 +375,9 @@ def test_calls_and_wakes_come_at_once_for_ever(shapes: Module) -> None:
         asyncio.run(main())
 
 
-def test_who_is_awaited_is_exported_by_a_loop(shapes: Module, witness: Module) -> None:
+def test_who_is_awaited_is_exported_by_a_loop(witness: Module) -> None:
     with pytest.raises(RuntimeError, match="no running event loop"):
         nearcall.export("nowhere", witnessing(witness)())
-
-    class Plain(shapes.BaseServer):  # type: ignore[name-defined, misc]
-        async def null(self) -> None: ...
-
-        def add(self, a: int, b: int) -> int:
-            return a + b
-
-    with pytest.raises(TypeError, match="null is `async def`: only the methods of an AsyncServer"):
-        nearcall.export("plain", Plain())
 
 
 def test_what_opens_a_feed_is_not_awaited(passing: Module) -> None:
