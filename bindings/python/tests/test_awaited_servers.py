@@ -98,7 +98,7 @@ def witnessing(witness: Module) -> typing.Any:
     return type("Seen", (Witnessing, witness.WitnessAsyncServer), {})
 
 
-def comes(count: typing.Callable[[], int], wanted: int) -> None:
+def comes(count: typing.Callable[[], object], wanted: object) -> None:
     until = time.monotonic() + 30
     while count() != wanted:
         assert time.monotonic() < until, f"{count()}, not {wanted}"
@@ -345,7 +345,8 @@ def test_a_task_that_goes_on_keeps_nothing_of_a_client(shapes: Module) -> None:
         for _ in range(3):
             shapes.BaseClient.import_("beginning").null()
         gc.collect()
-        comes(lambda: typing.cast(int, client.add(0, 0)), before)
+        # What tests before this one have left is closed meanwhile.
+        comes(lambda: client.add(0, 0) <= before, True)
 
 
 def test_calls_and_wakes_come_at_once_for_ever(shapes: Module) -> None:
