@@ -5,13 +5,17 @@
 //! anything.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::process::Command;
+use std::sync::mpsc::{Sender, channel};
+use std::task::{Context, Waker};
 
 use futures::executor::block_on;
 use nearcall::name::Scope;
-use nearcall::raw::Failure;
+use nearcall::raw::{Arguments, Deferred, Entries, Failure, Outcome};
 use nearcall::{
-    BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions, UsageError,
+    BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions, InterfaceDescriptor,
+    UsageError,
 };
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, alarm, fork};
@@ -331,6 +335,60 @@ fn a_child_that_returns_from_a_procedure_replies_to_nobody() {
         let client = StaysClient::new(client);
         for nanoseconds in [0, 1, 0, 1, 0] {
             assert_eq!(client.work(nanoseconds).unwrap().end_ns, u64::from(std::process::id()));
+        }
+        assert!(!client.binding().is_revoked());
+    });
+}
+
+/// Serves `Stays`, of which it sets every call aside.
+struct Aside {
+    calls: Sender<Deferred>,
+}
+
+impl Entries for Aside {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &STAYS
+    }
+
+    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        arguments.defer(None, |call| self.calls.send(call).unwrap())
+    }
+
+    fn is_awaited(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn calls_that_were_set_aside_are_the_parents() {
+    alone("calls_that_were_set_aside_are_the_parents", || {
+        let directory = tempfile::tempdir().unwrap();
+        let (server, domain) = (Domain::new().unwrap(), Domain::new().unwrap());
+        let mut options = ExportOptions::default();
+        options.scope = Some(Scope::Directory(directory.path().to_owned()));
+        let (calls, came) = channel();
+        let _clerk = Clerk::export_with(&server, "aside", Aside { calls }, options).unwrap();
+        let options = import_options(directory.path());
+        let client = Binding::import_with(&domain, "aside", &STAYS, options).unwrap();
+        let client = StaysClient::new(client);
+        let entries = StaysEntries::new(Forker);
+        for is_dropped in [true, false] {
+            let posted = client.posting().work(0).unwrap();
+            let mut call = Some(came.recv().unwrap());
+            let mut cancelled = Some(call.as_ref().unwrap().current().cancelled());
+            let context = &mut Context::from_waker(Waker::noop());
+            assert!(Pin::new(cancelled.as_mut().unwrap()).poll(context).is_pending());
+            child(|| {
+                drop(cancelled.take());
+                let call = call.take().unwrap();
+                match is_dropped {
+                    true => drop(call),
+                    false => call.reply(|arguments| entries.enter(0, arguments)),
+                }
+            });
+            assert!(!posted.is_replied() && !client.binding().is_revoked());
+            call.unwrap().reply(|arguments| entries.enter(0, arguments));
+            assert_eq!(posted.collect().unwrap().end_ns, u64::from(std::process::id()));
         }
         assert!(!client.binding().is_revoked());
     });

@@ -136,6 +136,11 @@ impl CurrentCall {
         work()
     }
 
+    /// Its domain, if that is there; not a parent's, whose locks may be held in a child for good.
+    fn own_domain(&self) -> Option<Arc<DomainCore>> {
+        self.domain.upgrade().filter(|domain| !domain.is_forked())
+    }
+
     /// Its client has ended, has given the binding up, or broke the protocol.
     pub fn is_client_gone(&self) -> bool {
         self.binding.state.reason().is_some_and(|reason| !reason.is_orderly())
@@ -147,7 +152,7 @@ impl Future for Cancelled {
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let Cancelled { call, number } = self.get_mut();
-        let Some(domain) = call.domain.upgrade().filter(|_| !call.is_cancelled()) else {
+        let Some(domain) = call.own_domain().filter(|_| !call.is_cancelled()) else {
             return Poll::Ready(());
         };
         let number = *number.get_or_insert_with(|| domain.next_number());
@@ -159,7 +164,7 @@ impl Future for Cancelled {
 
 impl Drop for Cancelled {
     fn drop(&mut self) {
-        if let Some((number, domain)) = self.number.zip(self.call.domain.upgrade()) {
+        if let Some((number, domain)) = self.number.zip(self.call.own_domain()) {
             domain.housekeeping.forget_cancelled(number);
         }
     }

@@ -61,7 +61,7 @@ impl Deferred {
         read(Arguments::new(&self.served()))
     }
 
-    /// Replies with what `finish` puts in place.
+    /// Replies with what `finish` puts in place. In the child of a fork(2) to nobody.
     ///
     /// # Cost: one futex wake if the client sleeps.
     pub fn reply(mut self, finish: impl FnOnce(Arguments<'_>) -> Outcome) {
@@ -84,13 +84,16 @@ impl Deferred {
     }
 
     fn end(&self, finish: Option<impl FnOnce(Arguments<'_>) -> Outcome>) {
+        let domain = self.call.domain.upgrade();
+        if domain.as_ref().is_some_and(|domain| domain.is_forked()) {
+            // The reply is the parent's, whose locks may be held here for good.
+            return;
+        }
         run::reply_later(self.served(), self.call.sequence, finish);
         let binding = &self.call.binding;
         // Opening a feed may have read from the socket what is housekeeping's: a thread that is no
         // processor of the domain's has told nobody.
-        if binding.has_queued()
-            && let Some(domain) = self.call.domain.upgrade()
-        {
+        if let Some(domain) = domain.filter(|_| binding.has_queued()) {
             domain.housekeeping.attend_again(binding.token);
         }
     }
