@@ -16,8 +16,7 @@ use crate::raw::{MESSAGE_BYTES_MAX, Writer};
 /// What a refused item is called, unless it is a member that is refused.
 const SPOKEN: &str = "item";
 
-/// Of what is written, so that a batch of long items goes before the next one does not fit a
-/// message.
+/// Of what is written, before the batch goes: one more item of up to half a message fits.
 const BYTES_MAX: usize = MESSAGE_BYTES_MAX as usize / 2;
 
 /// Memory of one batch that is kept for the next.

@@ -92,9 +92,11 @@ impl Cancellation {
 /// What [`Cancellation::run`] begins with, for a language whose functions we do not call: the same
 /// thread, or FastThread, is to leave it.
 pub fn enter(cancellation: &Cancellation) {
-    with(|flags| flags.borrow_mut().push(Arc::clone(&cancellation.is_cancelled)));
-    // Relaxed: who looks is the thread that has entered, or is in none.
-    ENTERED.fetch_add(1, Ordering::Relaxed);
+    let entered = with(|flags| flags.borrow_mut().push(Arc::clone(&cancellation.is_cancelled)));
+    if entered.is_some() {
+        // Relaxed: who looks is the thread that has entered, or is in none.
+        ENTERED.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// What it ends with. Of one that was entered several times, the last time is over; false: the
@@ -146,9 +148,8 @@ pub(crate) fn is_inside() -> bool {
 
 /// Whether one that the caller is in was cancelled.
 pub(crate) fn is_cancelled() -> bool {
-    // Relaxed: as above.
+    // Relaxed, both: as above.
     let is_set = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
-    // Relaxed: as above.
     ENTERED.load(Ordering::Relaxed) > 0
         && with(|flags| flags.borrow().iter().any(is_set)).unwrap_or(false)
 }

@@ -215,9 +215,7 @@ impl<T> Drop for SentEnd<T> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.last.get_or_insert(Last::GivenUp);
-        let waker = state.waker.take();
-        self.0.tell(state);
-        waker.into_iter().for_each(Waker::wake);
+        self.0.tell_both(state);
     }
 }
 
@@ -226,9 +224,7 @@ impl<T, E> Drop for AskedEnd<T, E> {
         let mut state = self.0.state();
         state.is_unwanted = true;
         let unwanted = std::mem::take(&mut state.items);
-        let waker = state.waker.take();
-        self.0.tell(state);
-        waker.into_iter().for_each(Waker::wake);
+        self.0.tell_both(state);
         drop(unwanted);
     }
 }
@@ -304,6 +300,15 @@ impl<T, E> Way<T, E> {
         let waker = state.own_waker.take();
         drop(state);
         self.changed.notify_all();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// The same, and wakes the call that waits.
+    fn tell_both(&self, mut state: MutexGuard<'_, State<T, E>>) {
+        let waker = state.waker.take();
+        self.tell(state);
         if let Some(waker) = waker {
             waker.wake();
         }

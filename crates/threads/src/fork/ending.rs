@@ -86,7 +86,7 @@ fn forget_rare(thread: &Thread) {
 /// is its own until its processor has left its stack.
 fn end_among_others<T>(processor: &Processor, thread: &'static Thread) -> ! {
     let family = thread.rare.borrow_mut().family.take();
-    // SAFETY: it is there until the thread has left it, below.
+    // SAFETY: S1 of `fork_in`: it is there until the thread has left it, below.
     let family = family.map(|family| unsafe { family.as_ref() });
     if let Some(family) = family {
         // SAFETY: S1: the result is in place, and nobody else has it yet.
