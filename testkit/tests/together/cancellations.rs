@@ -24,6 +24,9 @@ const KEEPER: &str = env!("CARGO_BIN_EXE_testkit-keeper");
 /// Longer than any test waits.
 const LONG_MS: u32 = 60_000;
 
+/// Longer than a thread that runs is kept from it, so that it looks before it has its reply.
+const SLOW_MS: u32 = 1_000;
+
 /// A-stacks of the class of `doze`.
 const CLASS_OF_DOZE: usize = 5;
 
@@ -34,14 +37,12 @@ fn check(test: impl Fn(&World, &FaultsClient)) {
     });
 }
 
-/// What becomes of `work` in a cancellation that another thread cancels once `is_due`.
-fn cancelled_once<T>(is_due: impl Fn() -> bool + Sync, work: impl FnOnce() -> T) -> T {
+/// What becomes of `work` in a cancellation that another thread cancels after this wait.
+fn cancelled_after<T>(wait: impl FnOnce() + Send, work: impl FnOnce() -> T) -> T {
     let cancellation = Cancellation::new();
     std::thread::scope(|threads| {
         threads.spawn(|| {
-            while !is_due() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            wait();
             cancellation.cancel();
         });
         cancellation.run(work)
@@ -69,9 +70,8 @@ fn expect_no_astack<T: std::fmt::Debug>(outcome: Result<T, CallError>) {
 }
 
 /// Most likely the other thread sleeps by now; if not, what is tested is what it does then.
-fn after_a_while() -> bool {
+fn a_while() {
     std::thread::sleep(Duration::from_millis(50));
-    true
 }
 
 /// Waits until that is so.
@@ -86,8 +86,8 @@ fn the_server_sees_that_a_call_was_cancelled() {
     let directory = tempfile::tempdir().unwrap();
     let (domain, name) = (Domain::new().unwrap(), "keeper");
     let check = |client: &ContractClient| {
-        let is_running = || client.running().unwrap() == 1;
-        expect_aborted(cancelled_once(is_running, || client.work_until_cancelled(LONG_MS)));
+        let runs = || until(|| client.running().unwrap() == 1);
+        expect_aborted(cancelled_after(runs, || client.work_until_cancelled(LONG_MS)));
         until(|| client.seen().unwrap() == (1, 0));
         until(|| client.binding().captured_count() == 0);
         assert!(!client.work_until_cancelled(1).unwrap());
@@ -103,7 +103,7 @@ fn the_server_sees_that_a_call_was_cancelled() {
 #[test]
 fn a_call_that_is_cancelled_before_does_not_wait_and_others_are_as_ever() {
     check(|_, client| {
-        expect_aborted(cancelled(|| client.doze(300)));
+        expect_aborted(cancelled(|| client.doze(SLOW_MS)));
         assert!(client.doze(30).unwrap() > 0);
         // Nor is it anybody else's.
         cancelled(|| {
@@ -140,8 +140,11 @@ fn a_wait_that_sleeps_long_at_once_is_cancelled_meanwhile() {
     let directory = tempfile::tempdir().unwrap();
     let (_keeper, client) = sleeping(directory.path(), Duration::from_millis(LONG_MS.into()));
     let other = contract::import(&Domain::new().unwrap(), directory.path(), "keeper");
-    let is_asleep = || other.running().unwrap() == 1 && after_a_while();
-    expect_aborted(cancelled_once(is_asleep, || client.work_until_cancelled(LONG_MS / 6)));
+    let sleeps = || {
+        until(|| other.running().unwrap() == 1);
+        a_while();
+    };
+    expect_aborted(cancelled_after(sleeps, || client.work_until_cancelled(LONG_MS / 6)));
 }
 
 #[test]
@@ -151,13 +154,13 @@ fn a_call_that_waits_for_an_astack_is_not_posted() {
         std::thread::scope(|threads| {
             threads.spawn(move || {
                 let posting = client.posting();
-                let all = [(); CLASS_OF_DOZE].map(|()| posting.doze(300).unwrap());
+                let all = [(); CLASS_OF_DOZE].map(|()| posting.doze(SLOW_MS).unwrap());
                 tell.send(()).unwrap();
                 all.into_iter().for_each(|doze| assert!(doze.collect().is_ok()));
             });
             told.recv().unwrap();
             expect_no_astack(cancelled(|| client.doze(0)));
-            expect_no_astack(cancelled_once(|| true, || client.doze(0)));
+            expect_no_astack(cancelled_after(|| {}, || client.doze(0)));
         });
     });
 }
@@ -167,11 +170,11 @@ fn an_outer_cancellation_ends_what_runs_in_an_inner_one_and_not_the_other_way() 
     check(|_, client| {
         let outer = Cancellation::new();
         outer.run(|| {
-            expect_aborted(cancelled(|| client.doze(300)));
+            expect_aborted(cancelled(|| client.doze(SLOW_MS)));
             assert!(client.doze(30).is_ok());
             outer.cancel();
-            Cancellation::new().run(|| expect_aborted(client.doze(300)));
-            expect_aborted(client.doze(300));
+            Cancellation::new().run(|| expect_aborted(client.doze(SLOW_MS)));
+            expect_aborted(client.doze(SLOW_MS));
         });
         assert!(client.doze(30).is_ok());
     });
@@ -184,13 +187,13 @@ fn one_cancellation_ends_the_calls_of_several_threads_for_good() {
         let runs = client.runs().unwrap();
         std::thread::scope(|threads| {
             for _ in 0..3 {
-                threads.spawn(|| expect_aborted(cancellation.run(|| client.doze(1_000))));
+                threads.spawn(|| expect_aborted(cancellation.run(|| client.doze(SLOW_MS))));
             }
             until(|| client.runs().unwrap() == runs + 3);
             cancellation.cancel();
         });
         assert!(cancellation.is_cancelled());
-        expect_aborted(cancellation.run(|| client.doze(300)));
+        expect_aborted(cancellation.run(|| client.doze(SLOW_MS)));
     });
 }
 
@@ -198,7 +201,7 @@ fn one_cancellation_ends_the_calls_of_several_threads_for_good() {
 fn calls_that_were_posted_before_are_cancelled_where_they_are_collected() {
     check(|_, client| {
         let posting = client.posting();
-        let (slow, kept) = (posting.doze(300).unwrap(), posting.doze(300).unwrap());
+        let (slow, kept) = (posting.doze(SLOW_MS).unwrap(), posting.doze(SLOW_MS).unwrap());
         expect_aborted(cancelled(|| slow.collect()));
         assert!(kept.collect().is_ok());
     });
@@ -209,7 +212,7 @@ fn a_cancelled_wait_for_a_batch_ends_its_feed() {
     check(|world, _| {
         let server = world.serve("feeding");
         let client = world.import_feeding(&server);
-        let mut feed = client.numbers(2, 300).unwrap();
+        let mut feed = client.numbers(2, SLOW_MS).unwrap();
         cancelled(|| expect_aborted(feed.next().unwrap()));
         assert!(feed.next().is_none());
         let mut sink = client.sum(300_000).unwrap();
@@ -219,61 +222,60 @@ fn a_cancelled_wait_for_a_batch_ends_its_feed() {
     });
 }
 
-#[test]
-fn fastthreads_are_cancelled_each_for_itself() {
-    check(|world, _| {
+/// The same by FastThreads.
+fn check_in_run(test: fn(Arc<FaultsClient>)) {
+    each_world(SERVER, |world| {
         let server = world.serve("fastthreads");
         let client = Arc::new(world.import(&server));
-        let joined = run(move || {
-            let call = |cancellation: Option<Cancellation>| {
-                let client = Arc::clone(&client);
-                let doze = move || client.doze(1_000);
-                let doze = move || cancellation.map_or_else(&doze, |inside| inside.run(&doze));
-                fork(doze).unwrap()
-            };
-            let (cancelled, later) = (Cancellation::new(), Cancellation::new());
-            cancelled.cancel();
-            let (first, second) = (call(Some(cancelled.clone())), call(None));
-            let third = call(Some(later.clone()));
-            // Once they wait, from another kernel thread.
-            let cancels = std::thread::spawn(move || {
-                std::thread::sleep(Duration::from_millis(30));
-                later.cancel();
-            });
-            expect_aborted(first.join().unwrap());
-            expect_aborted(third.join().unwrap());
-            assert!(second.join().unwrap().is_ok());
-            cancels.join().unwrap();
-            // Where it may be cancelled and is not, what comes is had, and a deadline holds.
-            let uncancelled = Cancellation::new();
-            assert!(uncancelled.run(|| client.doze(50)).is_ok());
-            let hasty = client.with_deadline(Duration::from_millis(50));
-            expect_aborted(uncancelled.run(|| hasty.doze(300)));
+        run(move || test(client)).unwrap();
+    });
+}
+
+#[test]
+fn fastthreads_are_cancelled_each_for_itself() {
+    check_in_run(|client| {
+        let call = |cancellation: Option<Cancellation>| {
+            let client = Arc::clone(&client);
+            let doze = move || client.doze(SLOW_MS);
+            let doze = move || cancellation.map_or_else(&doze, |inside| inside.run(&doze));
+            fork(doze).unwrap()
+        };
+        let (cancelled, later) = (Cancellation::new(), Cancellation::new());
+        cancelled.cancel();
+        let (first, second) = (call(Some(cancelled.clone())), call(None));
+        let third = call(Some(later.clone()));
+        // Once they wait, from another kernel thread.
+        let cancels = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(30));
+            later.cancel();
         });
-        joined.unwrap();
+        expect_aborted(first.join().unwrap());
+        expect_aborted(third.join().unwrap());
+        assert!(second.join().unwrap().is_ok());
+        cancels.join().unwrap();
+        // Where it may be cancelled and is not, what comes is had, and a deadline holds.
+        let uncancelled = Cancellation::new();
+        assert!(uncancelled.run(|| client.doze(50)).is_ok());
+        let hasty = client.with_deadline(Duration::from_millis(50));
+        expect_aborted(uncancelled.run(|| hasty.doze(SLOW_MS)));
     });
 }
 
 #[test]
 fn fastthreads_that_wait_for_an_astack_are_cancelled() {
-    check(|world, _| {
-        let server = world.serve("fastthreads");
-        let client = Arc::new(world.import(&server));
-        let joined = run(move || {
-            let dozes = (0..CLASS_OF_DOZE).map(|_| {
-                let client = Arc::clone(&client);
-                fork(move || client.doze(300).unwrap()).unwrap()
-            });
-            let dozes: Vec<_> = dozes.collect();
-            nearcall_threads::yield_now();
-            let later = Cancellation::new();
-            let theirs = later.clone();
-            let cancels = std::thread::spawn(move || theirs.cancel());
-            expect_no_astack(later.run(|| client.doze(0)));
-            cancels.join().unwrap();
-            dozes.into_iter().for_each(|doze| assert!(doze.join().is_ok()));
+    check_in_run(|client| {
+        let dozes = (0..CLASS_OF_DOZE).map(|_| {
+            let client = Arc::clone(&client);
+            fork(move || client.doze(SLOW_MS).unwrap()).unwrap()
         });
-        joined.unwrap();
+        let dozes: Vec<_> = dozes.collect();
+        nearcall_threads::yield_now();
+        let later = Cancellation::new();
+        let theirs = later.clone();
+        let cancels = std::thread::spawn(move || theirs.cancel());
+        expect_no_astack(later.run(|| client.doze(0)));
+        cancels.join().unwrap();
+        dozes.into_iter().for_each(|doze| assert!(doze.join().is_ok()));
     });
 }
 
@@ -288,7 +290,7 @@ fn an_import_from_a_server_that_says_nothing_is_cancelled() {
     let mut options = testkit::server::import_options(directory.path());
     options.timeout = Duration::from_millis(LONG_MS.into());
     let import = || Binding::import_with(&domain, "silent", &FAULTS, options);
-    let error = cancelled_once(|| true, import).unwrap_err();
+    let error = cancelled_after(|| {}, import).unwrap_err();
     assert!(matches!(error, BindError::TimedOut { .. }), "{error}");
 }
 
@@ -310,7 +312,7 @@ fn what_is_waited_for_before_the_post_is_cancelled_and_goes_on_later() {
             std::thread::sleep(Duration::from_secs(1));
             signal::resume(keeper.pid());
         });
-        let error = cancelled_once(after_a_while, || client.echo(&long)).unwrap_err();
+        let error = cancelled_after(a_while, || client.echo(&long)).unwrap_err();
         let late = NotExecuted::DeadlinePassed;
         let is_late = matches!(&error, CallError::NotExecuted { reason, .. } if *reason == late);
         assert!(is_late, "{error}");
@@ -336,6 +338,6 @@ fn a_rebind_that_waits_for_the_next_life_is_cancelled() {
     let binding = Binding::import_with(&domain, "keeper", &CONTRACT, options).unwrap();
     keeper.kill();
     until(|| binding.is_revoked());
-    let error = cancelled_once(|| true, || binding.rebind()).unwrap_err();
+    let error = cancelled_after(|| {}, || binding.rebind()).unwrap_err();
     assert!(matches!(error, BindError::NotReady { .. }), "{error}");
 }
