@@ -41,7 +41,7 @@ pub struct Object {
 /// The entry stubs over them.
 struct ServedObject {
     object: Arc<Object>,
-    /// Of the event loop that awaits what neither opens nor carries a feed, if one does.
+    /// Of the event loop that runs what can be awaited, if one does.
     queue: Option<Arc<Queue>>,
 }
 
@@ -61,7 +61,7 @@ impl Clerk {
     /// where root exports without `XDG_RUNTIME_DIR`, to nobody), to whoever may open the socket, or
     /// to whom the policy file of this path admits. The name goes to the directory there, if one
     /// is. The event loop of `wakes`, if that is given, awaits the methods, but for those that open
-    /// a feed.
+    /// a feed to one side.
     #[new]
     #[pyo3(signature = (
         interface, place, server, is_open_to_anyone=false, policy=None, wakes=None

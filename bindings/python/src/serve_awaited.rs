@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   processor    take ─▶ set_aside ─▶ the loop's queue (wakes.rs)
-//!   event loop             Wakes.calls ─▶ ServedCall: arguments ─▶ a task … ─▶ reply, fail
+//!   event loop             Wakes.take ─▶ ServedCall: a task: arguments … ─▶ reply, fail
 //! ```
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -155,11 +155,11 @@ impl ServedCall {
             return Err(PyRuntimeError::new_err("its arguments were read before"));
         };
         let message = &self.object.plan.procedures[self.procedure].request;
-        let values = match &*self.call() {
-            Some(call) => call
-                .read(|arguments| given(py, &self.object.plan.table, (message, came), &arguments)),
-            None => return Ok(None),
-        };
+        // Not within the lock: what is made may have others collected, whose end may ask for it.
+        let Some(call) = self.call().take() else { return Ok(None) };
+        let values =
+            call.read(|arguments| given(py, &self.object.plan.table, (message, came), &arguments));
+        self.call().replace(call);
         match values {
             Ok(mut values) => {
                 if let Role::OpensExchange { next, .. } = self.role() {

@@ -20,6 +20,7 @@ use std::task::Wake;
 use pyo3::prelude::*;
 use rustix::event::{EventfdFlags, eventfd};
 
+use crate::domain;
 use crate::serve_awaited::{ServedCall, SetAside};
 
 /// Nobody polls it, and it was not woken.
@@ -30,6 +31,9 @@ const POLLED: u8 = 1;
 
 /// It is to be polled.
 const WOKEN: u8 = 2;
+
+/// Of the next that waits to be woken.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Who of one event loop was woken, and what has come for it.
 #[pyclass(frozen, module = "nearcall._native")]
@@ -58,6 +62,13 @@ pub struct CallWaker {
     queue: Arc<Queue>,
 }
 
+/// What nobody else is woken by.
+#[pyfunction]
+pub fn wake_number() -> u64 {
+    // Relaxed: all that matters is that no two are the same.
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
 #[pymethods]
 impl Wakes {
     #[new]
@@ -83,20 +94,14 @@ impl Wakes {
 
     /// The loop is closed: nobody runs what has come, nor what comes.
     fn close(&self) {
+        if domain::check_own().is_err() {
+            // The calls are a parent's, and the lock may be held here for good.
+            return;
+        }
         let left = self.queue.told().take();
         let calls = left.into_iter().flat_map(|told| told.calls);
         calls.for_each(SetAside::refuse);
     }
-}
-
-/// Of the next that waits to be woken.
-static NUMBER: AtomicU64 = AtomicU64::new(0);
-
-/// What nobody else is woken by.
-#[pyfunction]
-pub fn wake_number() -> u64 {
-    // Relaxed: all that matters is that no two are the same.
-    NUMBER.fetch_add(1, Ordering::Relaxed)
 }
 
 impl Wakes {

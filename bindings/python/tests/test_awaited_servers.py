@@ -232,9 +232,11 @@ def test_a_deadline_ends_a_task(witness: Module) -> None:
     made = Made(witnessing(witness))
     with served("late", made):
         client = witness.WitnessClient.import_("late")
-        with pytest.raises((nearcall.CallAborted, nearcall.NotExecuted)):
-            client.with_deadline(0.2).linger()
-        comes(client.seen, made.begun())
+        # One that comes late does not begin.
+        while made.begun() == 0:
+            with pytest.raises((nearcall.CallAborted, nearcall.NotExecuted)):
+                client.with_deadline(0.2).linger()
+        comes(lambda: client.seen() == made.begun(), True)
 
 
 def test_tasks_are_cancelled_when_their_client_ends(witness: Module) -> None:
@@ -352,28 +354,30 @@ def test_a_task_that_goes_on_keeps_nothing_of_a_client(shapes: Module) -> None:
         comes(lambda: client.add(0, 0) < before + GONE, True)
 
 
-def test_calls_and_wakes_come_at_once_for_ever(shapes: Module) -> None:
-    """None of either is lost where both come at once: eight tasks call a server of their loop, and
-    one in another thread."""
-
+def test_no_wake_is_lost_where_calls_and_wakes_come_at_once(
+    servers: None, shapes: Module
+) -> None:
     class Adding(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
         async def null(self) -> None: ...
 
         async def add(self, a: int, b: int) -> int:
-            await asyncio.sleep(0)
             return a + b
 
-    async def calls(name: str) -> int:
+    async def sleeps(client: typing.Any) -> None:
+        for _ in range(1_500):
+            await client.wait(1)
+
+    async def adds(name: str) -> None:
         client = shapes.BaseAsyncClient.import_(name)
-        total = 0
-        for number in range(200):
-            total += await client.add(number, 1) - number
-        return total
+        for number in range(500):
+            assert await client.add(number, 1) == number + 1
 
     async def main() -> None:
         with nearcall.export("own", Adding()):
-            tasks = [calls(name) for name in ("own", "theirs") for _ in range(8)]
-            assert await asyncio.wait_for(asyncio.gather(*tasks), 120) == [200] * 16
+            client = shapes.ShapesAsyncClient.import_("rust", grows=True)
+            tasks = [sleeps(client) for _ in range(16)]
+            tasks += [adds(name) for name in ("own", "theirs") for _ in range(4)]
+            await asyncio.wait_for(asyncio.gather(*tasks), 120)
 
     with served("theirs", Adding):
         asyncio.run(main())

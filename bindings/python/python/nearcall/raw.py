@@ -217,11 +217,12 @@ class Server(abc.ABC):
 
 class AsyncServer(abc.ABC):
     """What a domain that exports an interface does. Procedures are awaited by the event loop that
-    exports it, in a task each; those that open a feed run on threads of the domain's, as those of
-    a :class:`Server` do.
+    exports it, in a task each; those that open a feed to one side run on threads of the domain's,
+    as those of a :class:`Server` do.
 
-    When its client gives a call up, or ends, the task that serves it is cancelled within 20 ms. When
-    the loop is closed, calls that have not begun are ``NotExecuted`` to their clients."""
+    When its client gives a call up, or ends, the task that serves it is cancelled within 20 ms,
+    once. When the loop is closed, calls that have begun are ``Panicked`` to their clients, and
+    those that have not are ``NotExecuted``."""
 
     __slots__ = ()
     _interface: typing.ClassVar[Interface]

@@ -26,7 +26,15 @@ from nearcall._native import (
 )
 from nearcall.serving import SERVED
 
-__all__ = ["AsyncFeed", "AsyncInlet", "AsyncOutlet", "AsyncSink", "called", "until_cancelled", "wakes"]
+__all__ = [
+    "AsyncFeed",
+    "AsyncInlet",
+    "AsyncOutlet",
+    "AsyncSink",
+    "called",
+    "until_cancelled",
+    "wakes",
+]
 
 #: Most calls of this process that wait in threads at once; more wait for one of them.
 THREADS_MAX = 64
