@@ -1,11 +1,14 @@
-"""The client of the table ``python``: ``client.py PROCESSOR``. What it calls is exported in the
-directory that the environment names."""
+"""The client of the table ``python``: ``client.py HERE THERE``, its processor and that of the servers
+in Python, which it starts. What else it calls is exported in the directory that the environment
+names."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import pathlib
 import platform
+import subprocess
 import sys
 
 # Before anything that starts threads, which inherit it.
@@ -30,6 +33,17 @@ def function() -> None:
 
 
 def main() -> None:
+    """Starts the servers in Python, and calls them and what is exported."""
+    script = pathlib.Path(__file__).with_name("server.py")
+    command, pipe = [sys.executable, str(script), sys.argv[2]], subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as server:
+        assert server.stdout is not None
+        if server.stdout.readline() != "ready\n":
+            sys.exit("the servers in Python do not start")
+        call()
+
+
+def call() -> None:
     """Imports what is exported, and answers orders."""
     calls, moves = CallsClient.import_("calls"), MovesClient.import_("moves")
     if calls.add(2, 3) != 5:
@@ -40,7 +54,8 @@ def main() -> None:
     numpy.frombuffer(memoryview(lent), numpy.uint8)[:] = 7
     several = SeveralClient.import_("several")
     post = several.posting.null
-    awaited, awaited_at_once = CallsAsyncClient(calls.binding), SeveralAsyncClient(several.binding)
+    threads, tasks = (SeveralClient.import_(f"several-{who}") for who in ("threads", "tasks"))
+    awaited = CallsAsyncClient(calls.binding)
 
     def posted(count: int) -> None:
         nearcall.call_all(range(count), lambda _: post())
@@ -49,9 +64,14 @@ def main() -> None:
         for _ in range(count):
             await awaited.null()
 
-    async def together(count: int) -> None:
-        for _ in range(0, count, AT_ONCE):
-            await asyncio.gather(*(awaited_at_once.null() for _ in range(AT_ONCE)))
+    def together(client: SeveralClient) -> orders.AwaitedBatch:
+        calls = SeveralAsyncClient(client.binding)
+
+        async def at_once(count: int) -> None:
+            for _ in range(0, count, AT_ONCE):
+                await asyncio.gather(*(calls.null() for _ in range(AT_ONCE)))
+
+        return at_once
 
     async def nothing(count: int) -> None:
         for _ in range(0, count, AT_ONCE):
@@ -67,9 +87,17 @@ def main() -> None:
             "opaque": lambda: take(numbers),
             "lent": lambda: take(lent),
             "copy": lambda: copy(target, numbers),
+            "threads": threads.null,
+            "tasks": tasks.null,
         },
         {"posted-64": posted},
-        {"awaited": alone, "awaited-64": together, "asyncio-64": nothing},
+        {
+            "awaited": alone,
+            "awaited-64": together(several),
+            "threads-64": together(threads),
+            "tasks-64": together(tasks),
+            "asyncio-64": nothing,
+        },
     )
 
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! this program ── orders ──▶ client.py      ◀── Null, Add, 64 MiB ──▶ a server in Rust
+//!                                           ◀── Null ───────────────▶ server.py
 //!              ── orders ──▶ grpc_client.py ◀── Null ───────────────▶ a server in Python
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! | `null` | `grpcio-uds` | `nearcall-python` |
 //! | `posted-64`, `awaited`, `awaited-64`: by call | `nearcall-python` | its `null` |
 //! | `awaited-64` | `nearcall-python` | `asyncio-64`: tasks that let the others go first, once |
+//! | `tasks`, `tasks-64`: to procedures in a loop | `nearcall-python` | to those on threads |
 //! | `64m`: NumPy's 64 MiB, `@opaque`; `64m-lent`: lent memory | `nearcall-python` | `numpy-copy` |
 //!
 //! Both clients are processes of their own on the processor that ours runs on, and sleep while
@@ -76,7 +78,7 @@ struct Pair {
     against: (&'static str, Who),
 }
 
-const PAIRS: [Pair; 10] = [
+const PAIRS: [Pair; 12] = [
     Pair {
         case: "null",
         subject: (SUBJECT, Who::Python("null")),
@@ -101,6 +103,8 @@ const PAIRS: [Pair; 10] = [
         subject: (SUBJECT, Who::Python("awaited-64")),
         against: ("asyncio-64", Who::Python("asyncio-64")),
     },
+    served_by("tasks", "threads"),
+    served_by("tasks-64", "threads-64"),
     Pair {
         case: "64m",
         subject: (SUBJECT, Who::Python("opaque")),
@@ -116,6 +120,11 @@ const PAIRS: [Pair; 10] = [
 /// Null made in another way, beside a plain one.
 const fn python_beside_null(case: &'static str) -> Pair {
     Pair { case, subject: (SUBJECT, Who::Python(case)), against: (SUBJECT, Who::Python("null")) }
+}
+
+/// A case of a server in Python, beside one of another kind of server there.
+const fn served_by(case: &'static str, against: &'static str) -> Pair {
+    Pair { case, subject: (SUBJECT, Who::Python(case)), against: (against, Who::Python(against)) }
 }
 
 /// Everybody, on a stage.
@@ -210,7 +219,7 @@ impl<'s> Bout<'s> {
             let place = environment.display();
             Rival::begin(command).map_err(|error| format!("{place}: {error}"))
         };
-        let python = rival(python, "client.py", &[stage.here]);
+        let python = rival(python, "client.py", &[stage.here, stage.there]);
         let grpc = rival(grpc, "grpc_client.py", &[stage.here, stage.there]);
         Ok(Bout { stage, rust, python, grpc, tallies: Default::default(), _server: server })
     }
@@ -289,9 +298,9 @@ fn plan(stage: &Stage, who: Who) -> Plan {
     match who {
         Who::Python("opaque" | "lent") => Plan { warm_up: 2, ..stage.plan(LONG_CALLS, 1) },
         // As many at once as there are in a batch, also on one processor.
-        Who::Python("posted-64" | "awaited" | "awaited-64" | "asyncio-64") => {
-            stage.plan(AWAITED_CALLS, BATCH)
-        }
+        Who::Python(
+            "posted-64" | "awaited" | "awaited-64" | "asyncio-64" | "tasks" | "tasks-64",
+        ) => stage.plan(AWAITED_CALLS, BATCH),
         Who::Grpc => stage.plan(GRPC_CALLS, 1),
         _ => stage.plan_short(),
     }
