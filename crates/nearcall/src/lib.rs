@@ -36,6 +36,7 @@
 #![warn(missing_docs)]
 
 mod audit;
+mod batch;
 mod binding;
 mod client;
 mod domain;

@@ -18,9 +18,9 @@ use std::task::{Context, Poll, ready};
 
 use nearcall_abi::ProcedureName;
 
-use super::batch::{Batch, Batches, Keeping};
 use super::feed::Open;
 use super::lead::Lead;
+use crate::batch::{Batch, Batches, Keeping};
 use crate::error::CallError;
 use crate::raw::{Awaiting, Client};
 

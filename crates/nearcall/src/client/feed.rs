@@ -10,7 +10,7 @@ use std::fmt;
 use nearcall_abi::ProcedureName;
 use nearcall_core::PeerFault;
 
-use super::batch::{Batch, Batches, Keeping};
+use crate::batch::{Batch, Batches, Keeping};
 use crate::error::CallError;
 use crate::raw::{Client, Pending};
 

@@ -53,7 +53,7 @@ pub struct Batch<T> {
 }
 
 impl<T> Batch<T> {
-    pub(super) fn new(keeping: Keeping<T>, count_max: u32) -> Batch<T> {
+    pub(crate) fn new(keeping: Keeping<T>, count_max: u32) -> Batch<T> {
         let items = match keeping {
             Keeping::Written(_) => Vec::new(),
             Keeping::AsItIs | Keeping::Judged(_) => Vec::with_capacity(count_max as usize),
@@ -64,7 +64,7 @@ impl<T> Batch<T> {
     /// Judges an item and keeps it.
     ///
     /// # Errors: it is refused, and the batch is as it was.
-    pub(super) fn put(&mut self, item: T) -> Result<(), CallError> {
+    pub(crate) fn put(&mut self, item: T) -> Result<(), CallError> {
         match self.keeping {
             Keeping::AsItIs => self.items.push(item),
             Keeping::Judged(judge) => {
@@ -86,23 +86,23 @@ impl<T> Batch<T> {
         Ok(())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// It goes before there is another item.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.count == self.count_max || self.writer.as_bytes().len() > BYTES_MAX
     }
 
     /// What there is, to go by itself; another one begins.
-    pub(super) fn take(&mut self) -> Batch<T> {
+    pub(crate) fn take(&mut self) -> Batch<T> {
         let next = Batch::new(self.keeping, self.count_max);
         std::mem::replace(self, next)
     }
 
     /// It has gone, or never will.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.count = 0;
         self.items.clear();
         self.writer.clear(KEPT_BYTES_MAX);
