@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportError, ExportOptions, GivenUp, Inlet, Outlet};
+use nearcall::{Clerk, Domain, ExportError, ExportOptions, Inlet, NotPut, Outlet};
 
 use crate::exchanges::exchanges::{
     ExchangingEntries, ExchangingServer, ExchangingSumsException, Refused,
@@ -42,7 +42,7 @@ pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, Ex
 
 impl Exchanger {
     /// Works on a thread of its own, and counts how that ends.
-    fn spawn(&self, work: impl FnOnce(&Counts) -> Result<(), GivenUp> + Send + 'static) {
+    fn spawn(&self, work: impl FnOnce(&Counts) -> Result<(), NotPut> + Send + 'static) {
         let counts = Arc::clone(&self.counts);
         counts.open.fetch_add(1, SeqCst);
         std::thread::spawn(move || {

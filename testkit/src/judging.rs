@@ -4,10 +4,13 @@ use std::convert::Infallible;
 use std::path::Path;
 
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportError, ExportOptions, Inlet, Intake, Outlet, Taker};
+use nearcall::{
+    Clerk, Domain, ExportError, ExportOptions, Inlet, Intake, Items, NotPut, Outlet, Taker,
+};
 
 use crate::judging_stubs::judging::{
-    JudgingEntries, JudgingRowsException, JudgingServer, Row, Tree,
+    JudgingDigitsTurnException, JudgingEntries, JudgingRowsComeException, JudgingRowsException,
+    JudgingServer, Row, Tree,
 };
 
 /// Serves `Judging`.
@@ -88,11 +91,68 @@ impl JudgingServer for Judge {
         Box::new(Count(0))
     }
 
-    fn words_turn(&self, inlet: Inlet<String>, mut outlet: Outlet<String>) {
+    fn rows_come(
+        &self,
+        good: u32,
+    ) -> Result<Items<Result<Row, JudgingRowsComeException>>, JudgingRowsComeException> {
+        let name = move |key| if key == good { "fiver" } else { "four" };
+        Ok(made(good, move |key| Ok(Row { key, name: name(key).to_owned() })))
+    }
+
+    fn digits_come(&self, good: u32) -> Items<i32> {
+        made(good, move |at| if at == good { 10 } else { (at % 9 + 1) as i32 })
+    }
+
+    fn trees_come(&self, good: u32) -> Items<Tree> {
+        made(good, move |at| nested(if at == good { DEPTH_MAX - 1 } else { DEPTH_MAX - 2 }))
+    }
+
+    fn words_turn(&self, inlet: Inlet<String>, outlet: Outlet<String>) {
         std::thread::spawn(move || {
-            for word in inlet {
-                let Ok(()) = word.and_then(|word| outlet.put(word)) else { break };
-            }
+            turn(
+                inlet,
+                outlet,
+                String::from("fiver"),
+                "item has 5 bytes or elements, its limit is 4",
+            )
         });
     }
+
+    fn digits_turn(
+        &self,
+        inlet: Inlet<i32>,
+        outlet: Outlet<i32, JudgingDigitsTurnException>,
+    ) -> Result<(), JudgingDigitsTurnException> {
+        std::thread::spawn(move || turn(inlet, outlet, 10, "item is 10, allowed is 1 to 9"));
+        Ok(())
+    }
+}
+
+/// Deepest that a value may be nested: a batch is a level itself.
+pub const DEPTH_MAX: usize = 64;
+
+/// So deep.
+pub fn nested(depth: usize) -> Tree {
+    (0..depth).fold(Tree::default(), |tree, _| Tree { branches: vec![tree] })
+}
+
+/// What a feed has that goes on behind the item that is refused.
+fn made<T>(good: u32, item: impl Fn(u32) -> T + Send + 'static) -> Items<T> {
+    Box::new((0..good + 2).map(item))
+}
+
+/// Gives back what comes. Whoever reads it is told of a panic if `refused` was not refused so.
+fn turn<T: Clone, E>(
+    inlet: Inlet<T>,
+    mut outlet: Outlet<T, E>,
+    refused: T,
+    why: &str,
+) -> Result<(), NotPut> {
+    for item in inlet {
+        let not_put = outlet.put(refused.clone()).expect_err("it is none of its type");
+        assert!(matches!(not_put, NotPut::Refused(_)));
+        assert_eq!(not_put.to_string(), why);
+        outlet.put(item?)?;
+    }
+    Ok(())
 }

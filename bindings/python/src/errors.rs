@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use nearcall::{BindError, CallError, ExportError, GivenUp, Ran, UsageError};
+use nearcall::{BindError, CallError, ExportError, NotPut, Ran, UsageError};
 use nearcall_policy::PolicyError;
 use pyo3::exceptions::PyBaseException;
 use pyo3::prelude::*;
@@ -42,9 +42,12 @@ fn exception(py: Python<'_>, class: &str, message: String, ran: &str) -> PyResul
     Ok(PyErr::from_value(made))
 }
 
-/// The client of an exchange has given a side up.
-pub fn of_given_up(py: Python<'_>, given_up: GivenUp) -> PyErr {
-    made(py, "GivenUp", given_up.to_string(), "YES")
+/// The client of an exchange has given a side up, or an item is none of it.
+pub fn of_not_put(py: Python<'_>, not_put: &NotPut) -> PyErr {
+    match not_put {
+        NotPut::GivenUp => made(py, "GivenUp", not_put.to_string(), "YES"),
+        NotPut::Refused(_) => made(py, "UsageError", not_put.to_string(), "NO"),
+    }
 }
 
 /// Whether that was raised.

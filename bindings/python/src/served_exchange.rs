@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use nearcall::raw::{Arguments, Ends, Finish, Replied, exchange};
+use nearcall::raw::{self, Arguments, Ends, Finish, Keeping, Replied, exchange};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyTuple};
@@ -57,7 +57,7 @@ impl Inlet {
         let mut held = alone(&self.inlet)?;
         let Some(inlet) = held.as_mut() else { return Ok(None) };
         wait(py, |slice| inlet.wait(slice))?;
-        inlet.next().transpose().map_err(|given_up| errors::of_given_up(py, given_up))
+        inlet.next().transpose().map_err(|given_up| errors::of_not_put(py, &given_up.into()))
     }
 
     /// Whether asking for the next one will not wait; if it will, `wakes` is told by this number
@@ -103,7 +103,7 @@ impl Outlet {
         append(item, declared, &self.plan.table, &mut bytes)
             .map_err(|wrong| errors::of_argument(py, wrong, "item"))?;
         wait(py, |slice| outlet.wait(slice))?;
-        outlet.put(bytes).map_err(|given_up| errors::of_given_up(py, given_up))
+        outlet.put(bytes).map_err(|not_put| errors::of_not_put(py, &not_put))
     }
 
     /// Whether `put` will not wait; if it will, `wakes` is told by this number when it may not any
@@ -178,7 +178,7 @@ impl Opening {
         (index, next): (usize, usize),
     ) -> PyResult<(Opening, [Bound<'py, PyAny>; 2])> {
         let limit = plan.procedures[next].items().map_or(1, |(_, limit)| limit);
-        let (ends, inlet, outlet) = exchange(index as u32, limit as usize);
+        let (ends, inlet, outlet) = exchange(index as u32, limit, Keeping::AsItIs);
         let inlet = Bound::new(py, Inlet { inlet: Mutex::new(Some(inlet)) })?.into_any();
         let (plan, outlet) = (Arc::clone(plan), Mutex::new(Some(outlet)));
         let outlet = Bound::new(py, Outlet { plan, next, outlet })?.into_any();
@@ -277,7 +277,11 @@ impl<'py> ExchangeCall<'_, 'py> {
 }
 
 /// A batch as a procedure that carries one returns it.
-fn batch_of(py: Python<'_>, (items, is_last): (Vec<Given>, bool)) -> PyResult<Bound<'_, PyAny>> {
+fn batch_of(
+    py: Python<'_>,
+    (batch, is_last): (raw::Batch<Given>, bool),
+) -> PyResult<Bound<'_, PyAny>> {
+    let items = batch.into_items();
     let count = items.len();
     let batch = Bound::new(py, Batch::new(items.concat(), count))?.into_any();
     let is_last = PyBool::new(py, is_last).to_owned().into_any();

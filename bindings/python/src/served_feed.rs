@@ -175,8 +175,8 @@ impl<'py> FeedCall<'_, 'py> {
     ) -> Result<Option<Bound<'py, PyAny>>, Unserved> {
         let limit = self.plan.procedures[self.index].items().map_or(1, |(_, limit)| limit);
         let next = arguments.next_of_feed::<SentItem, SourceOver>(feed, number, limit);
-        let (items, is_last) = match next.map_err(malformed)? {
-            Ok(batch) => batch,
+        let (items, is_last) = match next.map_err(Unserved::Refused)? {
+            Ok((batch, is_last)) => (batch.into_items(), is_last),
             Err(over) if over.open == open => return Err(over.why),
             Err(_) => return Ok(None),
         };

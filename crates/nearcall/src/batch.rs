@@ -1,5 +1,6 @@
-//! Items that were put, until their batch goes (design note 0020). One that its type, or its place,
-//! refuses is refused where it is put: who puts it is told, and nothing else of the batch is lost.
+//! Items that were put, or made, until their batch goes (design note 0020): a client's, and a
+//! server's. One that its type, or its place, refuses is refused there: who puts it is told, and
+//! nothing else of the batch is lost.
 //!
 //! ```text
 //!   kept as they are   item ─ item ─ item         looked at first, where something can be wrong
@@ -10,7 +11,7 @@
 
 use std::fmt;
 
-use crate::error::CallError;
+use crate::error::UsageError;
 use crate::raw::{MESSAGE_BYTES_MAX, Writer};
 
 /// What a refused item is called, unless it is a member that is refused.
@@ -19,19 +20,22 @@ const SPOKEN: &str = "item";
 /// Of what is written, before the batch goes: one more item of up to half a message fits.
 const BYTES_MAX: usize = MESSAGE_BYTES_MAX as usize / 2;
 
+/// What is written of no items: their count.
+const NOTHING: [u8; 4] = 0u32.to_le_bytes();
+
 /// Memory of one batch that is kept for the next.
 const KEPT_BYTES_MAX: usize = 64 << 10;
 
-/// The batches that go to a server.
+/// The batches of a feed.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches {
-    /// Index of the procedure that takes one.
+    /// Index of the procedure that carries one.
     pub procedure: u32,
     /// Most items of one.
     pub count: u32,
 }
 
-/// What becomes of an item that is put.
+/// What becomes of an item that is put, or made.
 pub enum Keeping<T> {
     /// It is kept: nothing about it can be wrong.
     AsItIs,
@@ -53,37 +57,64 @@ pub struct Batch<T> {
 }
 
 impl<T> Batch<T> {
+    /// An empty one. Allocates with its first item.
     pub(crate) fn new(keeping: Keeping<T>, count_max: u32) -> Batch<T> {
-        let items = match keeping {
-            Keeping::Written(_) => Vec::new(),
-            Keeping::AsItIs | Keeping::Judged(_) => Vec::with_capacity(count_max as usize),
-        };
-        Batch { keeping, count: 0, count_max, items, writer: Writer::new() }
+        Batch { keeping, count: 0, count_max, items: Vec::new(), writer: Writer::new() }
+    }
+
+    /// One that came whole, and takes no more.
+    pub(crate) fn of(items: Vec<T>) -> Batch<T> {
+        let count = items.len() as u32;
+        Batch { count, count_max: count, items, ..Batch::new(Keeping::AsItIs, 0) }
     }
 
     /// Judges an item and keeps it.
     ///
     /// # Errors: it is refused, and the batch is as it was.
-    pub(crate) fn put(&mut self, item: T) -> Result<(), CallError> {
+    pub(crate) fn put(&mut self, item: T) -> Result<(), UsageError> {
         match self.keeping {
-            Keeping::AsItIs => self.items.push(item),
+            Keeping::AsItIs => self.push(item),
             Keeping::Judged(judge) => {
-                let mut writer = Writer::new();
-                judge(&item, &mut writer);
-                writer.finish(SPOKEN)?;
-                self.items.push(item);
+                judge(&item, &mut self.writer);
+                self.writer.judge(SPOKEN)?;
+                self.push(item);
             }
             Keeping::Written(write) => {
                 if self.count == 0 {
                     self.writer.begin_batch();
                 }
-                let written = self.writer.one_more(SPOKEN, |writer| write(&item, writer));
-                written.map_err(CallError::Usage)?;
+                self.writer.one_more(SPOKEN, |writer| write(&item, writer))?;
                 self.writer.count_batch(self.count + 1);
             }
         }
         self.count += 1;
         Ok(())
+    }
+
+    fn push(&mut self, item: T) {
+        if self.count == 0 {
+            self.items.reserve_exact(self.count_max as usize);
+        }
+        self.items.push(item);
+    }
+
+    /// Takes the items of another one of the same feed, behind its own. The memory of the other one
+    /// if it has none of its own: then nothing is copied.
+    pub(crate) fn append(&mut self, behind: &mut Batch<T>) {
+        if self.is_empty() {
+            std::mem::swap(self, behind);
+        } else {
+            self.count += behind.count;
+            self.items.append(&mut behind.items);
+            self.writer.append_batch(&behind.writer, self.count);
+        }
+        behind.clear();
+    }
+
+    /// Whether a message has room for both.
+    pub(crate) fn has_room_for(&self, behind: &Batch<T>) -> bool {
+        let bytes = self.writer.as_bytes().len() + behind.writer.as_bytes().len();
+        self.is_empty() || bytes <= MESSAGE_BYTES_MAX as usize
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -108,6 +139,11 @@ impl<T> Batch<T> {
         self.writer.clear(KEPT_BYTES_MAX);
     }
 
+    /// For stubs that have judged its items: those.
+    pub fn into_items(self) -> Vec<T> {
+        self.items
+    }
+
     /// For generated code: its items, if they are kept as they are.
     pub fn items(&self) -> &[T] {
         &self.items
@@ -115,7 +151,7 @@ impl<T> Batch<T> {
 
     /// For generated code: its payload, if its items are written.
     pub fn written(&self) -> &[u8] {
-        self.writer.as_bytes()
+        if self.is_empty() { &NOTHING } else { self.writer.as_bytes() }
     }
 }
 
@@ -147,7 +183,7 @@ impl<T> fmt::Debug for Batch<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::{OverBound, UsageError};
+    use crate::error::OverBound;
     use crate::raw::Marshal;
 
     /// A text of four bytes at most.
@@ -167,7 +203,7 @@ mod tests {
         let mut batch = Batch::new(Keeping::Written(write), 3);
         let refused = batch.put(String::from("lengthy")).unwrap_err();
         let want = OverBound { parameter: "item", value: 7, limit: 4 };
-        assert!(matches!(refused, CallError::Usage(UsageError::OverBound(seen)) if seen == want));
+        assert_eq!(refused, UsageError::OverBound(want));
         assert!(batch.is_empty());
         batch.put(String::from("one")).unwrap();
         batch.put(String::from("lengthy")).unwrap_err();
@@ -177,8 +213,42 @@ mod tests {
         batch.put(String::new()).unwrap();
         assert!(batch.is_full());
         batch.clear();
+        assert_eq!(batch.written(), marshalled(&[]));
         batch.put(String::from("next")).unwrap();
         assert_eq!(batch.written(), marshalled(&["next"]));
+    }
+
+    #[test]
+    fn what_is_written_apart_is_behind_the_others_as_if_it_were_written_there() {
+        let mut batch = Batch::new(Keeping::Written(write), 3);
+        let mut apart = Batch::new(Keeping::Written(write), 3);
+        for item in ["one", "two", ""] {
+            apart.put(String::from("lengthy")).unwrap_err();
+            apart.put(item.to_owned()).unwrap();
+            assert!(batch.has_room_for(&apart) && !batch.is_full());
+            batch.append(&mut apart);
+            assert!(apart.is_empty());
+        }
+        assert!(batch.is_full());
+        assert_eq!(batch.written(), marshalled(&["one", "two", ""]));
+    }
+
+    #[test]
+    fn the_memory_of_the_first_one_is_handed_over() {
+        let mut batch = Batch::new(Keeping::Written(write), 3);
+        let mut apart = Batch::new(Keeping::Written(write), 3);
+        apart.put(String::from("one")).unwrap();
+        let first = apart.written().as_ptr();
+        batch.append(&mut apart);
+        assert_eq!(batch.written().as_ptr(), first);
+        let mut kept = Batch::new(Keeping::AsItIs, 3);
+        for number in 0..3 {
+            let mut apart = Batch::new(Keeping::AsItIs, 3);
+            apart.put(number).unwrap();
+            kept.append(&mut apart);
+        }
+        assert!(kept.is_full());
+        assert_eq!(kept.into_items(), [0, 1, 2]);
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::{Cancelled, CurrentCall, current_call};
-pub use server::exchange::{GivenUp, Inlet, Outlet};
+pub use server::exchange::{GivenUp, Inlet, NotPut, Outlet};
 pub use server::feeds::{Intake, Items, Taker};
 pub use server::limits::{BindingLimits, Limits, UserLimits};
 pub use server::rules::{Rule, RuleError, Rules, Verdict, Who};

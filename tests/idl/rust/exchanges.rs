@@ -793,8 +793,11 @@ pub mod exchanges {
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let (ends, inlet, outlet) =
-                ::nearcall::raw::exchange::<Line, Line, TalksTalkException>(0, 31);
+            let (ends, inlet, outlet) = ::nearcall::raw::exchange::<Line, Line, TalksTalkException>(
+                0,
+                31,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
             match <S as TalksServer>::talk(server, inlet, outlet) {
                 ::core::result::Result::Ok(()) => {
                     let (returned, sink) = arguments.open_exchange(ends)?;
@@ -830,20 +833,15 @@ pub mod exchanges {
                 let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
                     move |arguments: ::nearcall::raw::Arguments<'_>| {
                         match outcome? {
-                            ::core::result::Result::Ok((returned, is_last)) => {
-                                let returned_bytes = {
-                                    let mut writer = ::nearcall::raw::Writer::new();
-                                    writer.bound("returned", returned.len(), 31);
-                                    ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                                    writer.finish_results()?
-                                };
+                            ::core::result::Result::Ok((batch, is_last)) => {
+                                let returned = batch.written();
                                 let mut results = arguments.results();
-                                results.put_u32::<0>(returned_bytes.len() as u32);
+                                results.put_u32::<0>(returned.len() as u32);
                                 results.put_u8::<4>(u8::from(is_last));
                                 let mut variable = results.variable::<8>(
-                                    (returned_bytes.len() as u64).next_multiple_of(8),
+                                    (returned.len() as u64).next_multiple_of(8),
                                 )?;
-                                variable.put(&returned_bytes);
+                                variable.put(returned);
                                 results.reply(5)
                             }
                             ::core::result::Result::Err(TalksTalkException::RpcStatus(raised)) => {
@@ -990,8 +988,11 @@ pub mod exchanges {
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let (ends, inlet, outlet) =
-                ::nearcall::raw::exchange::<Line, Line, TalksTalkException>(0, 31);
+            let (ends, inlet, outlet) = ::nearcall::raw::exchange::<Line, Line, TalksTalkException>(
+                0,
+                31,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
             match <S as TalksAsyncServer>::talk(server, inlet, outlet) {
                 ::core::result::Result::Ok(()) => {
                     let (returned, sink) = arguments.open_exchange(ends)?;
@@ -1027,20 +1028,15 @@ pub mod exchanges {
                 let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
                     move |arguments: ::nearcall::raw::Arguments<'_>| {
                         match outcome? {
-                            ::core::result::Result::Ok((returned, is_last)) => {
-                                let returned_bytes = {
-                                    let mut writer = ::nearcall::raw::Writer::new();
-                                    writer.bound("returned", returned.len(), 31);
-                                    ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                                    writer.finish_results()?
-                                };
+                            ::core::result::Result::Ok((batch, is_last)) => {
+                                let returned = batch.written();
                                 let mut results = arguments.results();
-                                results.put_u32::<0>(returned_bytes.len() as u32);
+                                results.put_u32::<0>(returned.len() as u32);
                                 results.put_u8::<4>(u8::from(is_last));
                                 let mut variable = results.variable::<8>(
-                                    (returned_bytes.len() as u64).next_multiple_of(8),
+                                    (returned.len() as u64).next_multiple_of(8),
                                 )?;
-                                variable.put(&returned_bytes);
+                                variable.put(returned);
                                 results.reply(5)
                             }
                             ::core::result::Result::Err(TalksTalkException::RpcStatus(raised)) => {

@@ -1139,20 +1139,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 165);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Row, LedgerRowsException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 1, count: 165 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
@@ -1181,14 +1181,21 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<u8, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 3, count: 1024 },
+                ::nearcall::raw::Keeping::AsItIs,
+            )?;
+            let returned = batch.items();
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
             let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned);
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_load(
@@ -1308,20 +1315,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
-            let returned_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("returned", returned.len(), 31);
-                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                writer.finish_results()?
-            };
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<Cell, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 11, count: 31 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )?;
+            let returned = batch.written();
             let mut results = arguments.results();
-            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable =
-                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned_bytes);
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_count(
@@ -1430,20 +1437,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 165);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Row, LedgerRowsException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 1, count: 165 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
@@ -1472,14 +1479,21 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<u8, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 3, count: 1024 },
+                ::nearcall::raw::Keeping::AsItIs,
+            )?;
+            let returned = batch.items();
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
             let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned);
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_load(
@@ -1599,20 +1613,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
-            let returned_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("returned", returned.len(), 31);
-                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                writer.finish_results()?
-            };
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<Cell, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 11, count: 31 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )?;
+            let returned = batch.written();
             let mut results = arguments.results();
-            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable =
-                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned_bytes);
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_count(
@@ -2852,20 +2866,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 165);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Row, LedgerRowsException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 1, count: 165 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
@@ -2894,14 +2908,21 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<u8, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 3, count: 1024 },
+                ::nearcall::raw::Keeping::AsItIs,
+            )?;
+            let returned = batch.items();
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
             let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned);
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_load(
@@ -3021,20 +3042,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
-            let returned_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("returned", returned.len(), 31);
-                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                writer.finish_results()?
-            };
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<Cell, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 11, count: 31 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )?;
+            let returned = batch.written();
             let mut results = arguments.results();
-            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable =
-                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned_bytes);
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_count(
@@ -3154,20 +3175,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Row, LedgerRowsException>(feed, number, 165)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 165);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Row, LedgerRowsException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 1, count: 165 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
@@ -3196,14 +3217,21 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<u8, ::core::convert::Infallible>(feed, number, 1024)?;
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<u8, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 3, count: 1024 },
+                ::nearcall::raw::Keeping::AsItIs,
+            )?;
+            let returned = batch.items();
             ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
             let mut results = arguments.results();
             results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
             let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned);
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_load(
@@ -3323,20 +3351,20 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((returned, is_last)) =
-                arguments.next_of_feed::<Cell, ::core::convert::Infallible>(feed, number, 31)?;
-            let returned_bytes = {
-                let mut writer = ::nearcall::raw::Writer::new();
-                writer.bound("returned", returned.len(), 31);
-                ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                writer.finish_results()?
-            };
+            let ::core::result::Result::Ok((
+                batch, is_last,
+            )) = arguments.next_judged::<Cell, ::core::convert::Infallible>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 11, count: 31 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )?;
+            let returned = batch.written();
             let mut results = arguments.results();
-            results.put_u32::<0>(returned_bytes.len() as u32);
+            results.put_u32::<0>(returned.len() as u32);
             results.put_u8::<4>(u8::from(is_last));
-            let mut variable =
-                results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&returned_bytes);
+            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+            variable.put(returned);
             results.reply(5)
         }
         fn stub_count(

@@ -1415,20 +1415,20 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Chunk, TransfersGetException>(feed, number, 31)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 31);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Chunk, TransfersGetException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 1, count: 31 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(TransfersGetException::RpcStatus(raised)) => {
@@ -1643,20 +1643,20 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Summary, TransfersAllException>(feed, number, 248)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 248);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Summary, TransfersAllException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 9, count: 248 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(TransfersAllException::RpcStatus(raised)) => {
@@ -1779,20 +1779,20 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Chunk, TransfersGetException>(feed, number, 31)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 31);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Chunk, TransfersGetException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 1, count: 31 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(TransfersGetException::RpcStatus(raised)) => {
@@ -2007,20 +2007,20 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_of_feed::<Summary, TransfersAllException>(feed, number, 248)? {
-                ::core::result::Result::Ok((returned, is_last)) => {
-                    let returned_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        writer.bound("returned", returned.len(), 248);
-                        ::nearcall::raw::Marshal::marshal(&returned, &mut writer);
-                        writer.finish_results()?
-                    };
+            match arguments.next_judged::<Summary, TransfersAllException>(
+                feed,
+                number,
+                ::nearcall::raw::Batches { procedure: 9, count: 248 },
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            )? {
+                ::core::result::Result::Ok((batch, is_last)) => {
+                    let returned = batch.written();
                     let mut results = arguments.results();
-                    results.put_u32::<0>(returned_bytes.len() as u32);
+                    results.put_u32::<0>(returned.len() as u32);
                     results.put_u8::<4>(u8::from(is_last));
                     let mut variable =
-                        results.variable::<8>((returned_bytes.len() as u64).next_multiple_of(8))?;
-                    variable.put(&returned_bytes);
+                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                    variable.put(returned);
                     results.reply(5)
                 }
                 ::core::result::Result::Err(TransfersAllException::RpcStatus(raised)) => {

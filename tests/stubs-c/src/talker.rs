@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 
-use nearcall::{GivenUp, Inlet, Outlet};
+use nearcall::{Inlet, NotPut, Outlet};
 
 use crate::said::talking::*;
 
@@ -22,7 +22,7 @@ struct Counts {
 }
 
 impl Talker {
-    fn spawn(&self, work: impl FnOnce(&Counts) -> Result<(), GivenUp> + Send + 'static) {
+    fn spawn(&self, work: impl FnOnce(&Counts) -> Result<(), NotPut> + Send + 'static) {
         let counts = Arc::clone(&self.counts);
         counts.alive.fetch_add(2, SeqCst);
         std::thread::spawn(move || {

@@ -6,8 +6,8 @@
 
 use std::ffi::c_void;
 
-use nearcall::raw::{Arguments, Ends, Finish, Outcome as Replied, exchange};
-use nearcall::{GivenUp, Inlet, Outlet, Ran};
+use nearcall::raw::{Arguments, Ends, Finish, Keeping, Outcome as Replied, exchange};
+use nearcall::{Inlet, NotPut, Outlet, Ran};
 
 use super::records::{BatchRecord, Environment, ExchangeRecord, Outcome};
 use super::server::Served;
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn nearcall_make_exchange(
     // SAFETY: H4.
     let described: &'static ExchangeRecord = unsafe { &*described };
     let (ends, items, target) =
-        exchange::<Value, Value, Raised>(described.kind, described.batch_count as usize);
+        exchange::<Value, Value, Raised>(described.kind, described.batch_count, Keeping::AsItIs);
     served.ends = Some(ends);
     let own = ForeignInlet { exchange: described, inlet: items };
     // SAFETY: H1.
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn nearcall_exchange_next(
                 let mut environment = Environment::nothing();
                 let (batch, is_last) = match came? {
                     Ok((items, is_last)) => {
-                        (BatchRecord::of(items.into_iter(), given_bytes)?, is_last)
+                        (BatchRecord::of(items.into_items().into_iter(), given_bytes)?, is_last)
                     }
                     Err(raised) => {
                         raised.move_to(&mut environment);
@@ -232,7 +232,7 @@ pub unsafe extern "C" fn nearcall_inlet_take(
             true
         }
         // SAFETY: H1.
-        Some(Err(given_up)) => unsafe { is_given_up(given_up, environment) },
+        Some(Err(given_up)) => unsafe { failed(&given_up.into(), environment) },
     }
 }
 
@@ -257,17 +257,20 @@ pub unsafe extern "C" fn nearcall_outlet_give(
     match outlet.put(value) {
         Ok(()) => true,
         // SAFETY: H1.
-        Err(given_up) => unsafe { is_given_up(given_up, environment) },
+        Err(not_put) => unsafe { failed(&not_put, environment) },
     }
 }
 
 /// # Safety
 ///
 /// - H1 live: `environment`.
-unsafe fn is_given_up(given_up: GivenUp, environment: *mut Environment) -> bool {
+unsafe fn failed(why: &NotPut, environment: *mut Environment) -> bool {
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
-    environment.fail(Outcome::GivenUp, Ran::Yes, &given_up);
+    match why {
+        NotPut::GivenUp => environment.fail(Outcome::GivenUp, Ran::Yes, why),
+        NotPut::Refused(_) => environment.fail(Outcome::Usage, Ran::No, why),
+    }
     false
 }
 

@@ -238,14 +238,14 @@ pub unsafe extern "C" fn nearcall_feed_next(
     let SourceRecord { item_bytes, batch_count: limit, .. } = *unsafe { &*source };
     let next = served.arguments.next_of_feed::<SourceItem, SourceRaised>(feed, number, limit);
     let (items, last) = match next {
-        Err(malformed) => return served.refuse(Refusal::Arguments(malformed)),
+        Err(refusal) => return served.refuse(*refusal),
         Ok(Err(over)) if std::ptr::eq(over.source, source) => {
             // SAFETY: H1.
             over.raised.move_to(unsafe { Environment::at(environment) });
             return true;
         }
         Ok(Err(_)) => return served.refuse(Refusal::Arguments(Malformed::Feed { feed })),
-        Ok(Ok(batch)) => batch,
+        Ok(Ok((batch, last))) => (batch.into_items(), last),
     };
     if items.iter().any(|item| !std::ptr::eq(item.source, source)) {
         return served.refuse(Refusal::Arguments(Malformed::Feed { feed }));

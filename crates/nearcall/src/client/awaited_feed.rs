@@ -218,7 +218,7 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
             ready!(self.poll_flush(context))?;
         }
         let item = item.take().expect("a future is not polled after it was ready");
-        self.batch.put(item).map_err(|refused| E::from(Box::new(refused)))?;
+        self.batch.put(item).map_err(|refused| E::from(Box::new(CallError::Usage(refused))))?;
         if self.batch.is_full() {
             self.send_ahead(context)?;
         }

@@ -144,7 +144,7 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
     /// [`crate::NotExecuted::FeedOver`].
     pub fn put(&mut self, item: T) -> Result<(), E> {
         self.expect_open()?;
-        self.batch.put(item).map_err(|refused| E::from(Box::new(refused)))?;
+        self.batch.put(item).map_err(|refused| E::from(Box::new(CallError::Usage(refused))))?;
         if !self.batch.is_full() {
             return Ok(());
         }

@@ -18,8 +18,10 @@ use super::marshal::Marshal;
 use super::opaque::OpaqueOut;
 use super::served::ServedCall;
 use super::variable::Variable;
+use crate::batch::{Batches, Keeping};
 use crate::error::{OverBound, UsageError};
 use crate::server::deferred::{self, Deferred};
+use crate::server::exchange::NextBatch;
 use crate::server::feeds::{Items, Taker};
 use crate::server::suspended;
 
@@ -73,6 +75,8 @@ pub enum Refusal {
         /// How many.
         limit: usize,
     },
+    /// The feed is over behind an item that was refused. Of that the log told when it was made.
+    ItemRefused,
     /// Nobody takes the items of this feed any more; these were not taken.
     FeedOver,
     /// The domain or the binding is about to end; the procedure did not run.
@@ -200,16 +204,30 @@ impl<'a> Arguments<'a> {
         self.call.open_taker(taker)
     }
 
-    /// Batch `number` of a feed, and whether it is the last.
+    /// Batch `number` of a feed, and whether it is the last. Its items are judged here, as they are
+    /// made. Within: what making the items raised.
     ///
-    /// # Errors: it is not due. Within: what making the items raised.
+    /// # Errors: it is not due; or an item is refused, behind those that came before.
+    pub fn next_judged<T: 'static, E: 'static>(
+        &self,
+        feed: u64,
+        number: u32,
+        batches: Batches,
+        keeping: Keeping<T>,
+    ) -> NextBatch<T, E> {
+        self.call.next_judged((feed, number), batches, keeping)
+    }
+
+    /// The same of items that their stub has judged: at most so many.
+    ///
+    /// # Errors: it is not due.
     pub fn next_of_feed<T: 'static, E: 'static>(
         &self,
         feed: u64,
         number: u32,
         limit: u32,
-    ) -> Result<Result<(Vec<T>, bool), E>, Malformed> {
-        self.call.binding.feeds.next((feed, number), limit)
+    ) -> NextBatch<T, E> {
+        self.call.next_of_feed((feed, number), limit)
     }
 
     /// Gives batch `number` of a feed to its taker.
@@ -451,6 +469,7 @@ impl Refusal {
             | Refusal::NoMemory { .. }
             | Refusal::Descriptor(_)
             | Refusal::TooManyFeeds { .. }
+            | Refusal::ItemRefused
             | Refusal::NotSent(_) => Status::ResultsRefused,
         }
     }
@@ -473,6 +492,7 @@ impl fmt::Display for Refusal {
             Refusal::TooManyFeeds { limit } => {
                 write!(f, "its client has {limit} feeds open, which is the limit")
             }
+            Refusal::ItemRefused => f.write_str("an item of its feed was refused"),
             Refusal::FeedOver => f.write_str("nobody takes the items of its feed any more"),
             Refusal::Ended => f.write_str("the binding is about to end"),
             Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),

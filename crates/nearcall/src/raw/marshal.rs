@@ -161,6 +161,15 @@ impl Writer {
         self.bytes[..4].copy_from_slice(&count.to_le_bytes());
     }
 
+    /// Appends the items of another one, after which that list has as many. If nothing is written,
+    /// nothing is.
+    pub(crate) fn append_batch(&mut self, behind: &Writer, count: u32) {
+        if let Some(items) = behind.bytes.get(4..) {
+            self.bytes.extend_from_slice(items);
+            self.count_batch(count);
+        }
+    }
+
     /// Appends what `inner` does of one item of a list, or nothing.
     ///
     /// # Errors: why it is refused.
@@ -198,7 +207,8 @@ impl Writer {
         self.judge(parameter).map(|()| self.bytes)
     }
 
-    fn judge(&mut self, parameter: &'static str) -> Result<(), UsageError> {
+    /// Why what was written is refused, once.
+    pub(crate) fn judge(&mut self, parameter: &'static str) -> Result<(), UsageError> {
         let value = self.bytes.len() as u64;
         match self.breach.take() {
             Some(breach) => Err(breach),

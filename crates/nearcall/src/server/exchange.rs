@@ -23,6 +23,8 @@ use std::time::Duration;
 
 use super::binding::ServerBinding;
 use super::current;
+use crate::batch::{Batch, Keeping};
+use crate::error::UsageError;
 use crate::raw::{Refusal, ServedCall};
 
 /// Items that a client sends. `None` once the client has said that there are no more.
@@ -39,11 +41,22 @@ pub struct Inlet<T> {
 /// there are is not all: then the client's call fails with `Panicked` behind them.
 pub struct Outlet<T, E = Infallible> {
     way: Arc<Way<T, E>>,
+    /// What is written here is written without the lock, which a server processor takes, too.
+    apart: Batch<T>,
 }
 
 /// The client has given this side of an exchange up, or has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenUp;
+
+/// Why an item was not put.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotPut {
+    /// The client has given this side of an exchange up, or has ended.
+    GivenUp,
+    /// The interface forbids this item. The exchange goes on.
+    Refused(UsageError),
+}
 
 /// What the runtime keeps of an exchange until it has numbers.
 pub struct Ends<A, B, E> {
@@ -58,12 +71,10 @@ struct Way<T, E> {
     state: Mutex<State<T, E>>,
     /// What the application waits for has come.
     changed: Condvar,
-    /// Most items that wait.
-    limit: usize,
 }
 
 struct State<T, E> {
-    items: VecDeque<T>,
+    items: Batch<T>,
     /// Why there are no more behind them.
     last: Option<Last<E>>,
     /// Nobody takes them.
@@ -93,14 +104,19 @@ struct AskedEnd<T, E>(Arc<Way<T, E>>);
 struct AtWay<T, E>(Arc<Way<T, E>>);
 
 /// The ends of a new exchange: the runtime's, and the application's two. At most `limit` items
-/// wait for the client.
+/// wait for the client, and `keeping` is what becomes of them.
 ///
 /// `kind` tells the exchanges of an interface apart, of which several may have items of the same
 /// types: a batch of another one is refused.
-pub fn exchange<A, B, E>(kind: u32, limit: usize) -> (Ends<A, B, E>, Inlet<A>, Outlet<B, E>) {
-    let (sent, asked) = (Arc::new(Way::new(kind, usize::MAX)), Arc::new(Way::new(kind, limit)));
+pub fn exchange<A, B, E>(
+    kind: u32,
+    limit: u32,
+    keeping: Keeping<B>,
+) -> (Ends<A, B, E>, Inlet<A>, Outlet<B, E>) {
+    let sent = Arc::new(Way::new(kind, Batch::of(Vec::new())));
+    let asked = Arc::new(Way::new(kind, Batch::new(keeping, limit)));
     let inlet = Inlet { way: Arc::clone(&sent), batch: VecDeque::new(), is_over: false };
-    let outlet = Outlet { way: Arc::clone(&asked) };
+    let outlet = Outlet { way: Arc::clone(&asked), apart: Batch::new(keeping, limit) };
     (Ends { sent: SentEnd(sent), asked: AskedEnd(asked) }, inlet, outlet)
 }
 
@@ -136,7 +152,7 @@ impl<T> Iterator for Inlet<T> {
     fn next(&mut self) -> Option<Result<T, GivenUp>> {
         if self.batch.is_empty() && !self.is_over {
             let mut state = self.way.wait_while(Way::has_none);
-            self.batch = std::mem::take(&mut state.items);
+            self.batch = state.items.take().into_items().into();
             self.is_over = self.batch.is_empty();
             let is_given_up = matches!(state.last, Some(Last::GivenUp));
             Way::wake(state);
@@ -152,18 +168,26 @@ impl<T, E> Outlet<T, E> {
     /// Gives the client an item. Waits on this thread while a whole batch is there that the client
     /// has not asked for; a procedure that opens an exchange has to return first.
     ///
-    /// # Errors: [`GivenUp`]: nobody wants it.
-    pub fn put(&mut self, item: T) -> Result<(), GivenUp> {
-        let mut state = self.way.wait_while(Way::has_no_room);
+    /// # Errors: [`NotPut`]: the interface forbids the item, and the exchange goes on; or nobody
+    /// wants it, and any other one neither.
+    pub fn put(&mut self, item: T) -> Result<(), NotPut> {
+        self.apart.put(item).map_err(NotPut::Refused)?;
+        let has_no_room = |way: &Way<T, E>, state: &State<T, E>| {
+            way.has_no_room(state) || !(state.is_unwanted || state.items.has_room_for(&self.apart))
+        };
+        let mut state = self.way.wait_while(has_no_room);
         if state.is_unwanted {
-            return Err(GivenUp);
+            drop(state);
+            self.apart.clear();
+            return Err(NotPut::GivenUp);
         }
-        state.items.push_back(item);
+        state.items.append(&mut self.apart);
         Way::wake(state);
         Ok(())
     }
 
-    /// Whether [`Outlet::put`] will not wait.
+    /// Whether [`Outlet::put`] will not wait, but for an item of more than 512 MiB, which may have
+    /// to wait until those before it were asked for.
     pub fn is_ready(&self) -> bool {
         self.wait(Duration::ZERO)
     }
@@ -196,7 +220,7 @@ impl<T> Drop for Inlet<T> {
     fn drop(&mut self) {
         let mut state = self.way.state();
         state.is_unwanted = true;
-        let unwanted = std::mem::take(&mut state.items);
+        let unwanted = state.items.take();
         Way::wake(state);
         drop(unwanted);
     }
@@ -223,7 +247,7 @@ impl<T, E> Drop for AskedEnd<T, E> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.is_unwanted = true;
-        let unwanted = std::mem::take(&mut state.items);
+        let unwanted = state.items.take();
         self.0.tell_both(state);
         drop(unwanted);
     }
@@ -238,16 +262,16 @@ impl<T, E> Drop for AtWay<T, E> {
 }
 
 impl<T, E> Way<T, E> {
-    fn new(kind: u32, limit: usize) -> Way<T, E> {
+    fn new(kind: u32, items: Batch<T>) -> Way<T, E> {
         let state = State {
-            items: VecDeque::new(),
+            items,
             last: None,
             is_unwanted: false,
             has_call: false,
             waker: None,
             own_waker: None,
         };
-        Way { kind, state: Mutex::new(state), changed: Condvar::new(), limit }
+        Way { kind, state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, State<T, E>> {
@@ -261,10 +285,13 @@ impl<T, E> Way<T, E> {
 
     /// There is no room for an item that is wanted.
     fn has_no_room(&self, state: &State<T, E>) -> bool {
-        state.items.len() >= self.limit && !state.is_unwanted
+        state.items.is_full() && !state.is_unwanted
     }
 
-    fn wait_while(&self, is_so: fn(&Self, &State<T, E>) -> bool) -> MutexGuard<'_, State<T, E>> {
+    fn wait_while(
+        &self,
+        is_so: impl Fn(&Self, &State<T, E>) -> bool,
+    ) -> MutexGuard<'_, State<T, E>> {
         let waited = self.changed.wait_while(self.state(), |state| is_so(self, state));
         waited.unwrap_or_else(PoisonError::into_inner)
     }
@@ -338,22 +365,24 @@ impl<T, E> Way<T, E> {
 impl<T, E> AtWay<T, E> {
     /// What there is for the client, and whether it is the last. `None`: who was to put more has
     /// panicked.
-    fn poll_next(&self, context: &Context<'_>) -> Poll<Option<Batch<T, E>>> {
+    fn poll_next(&self, context: &Context<'_>) -> Poll<Option<BatchOrRaised<T, E>>> {
         let mut state = self.0.state();
         if state.items.is_empty() {
             return match state.last.take() {
                 // Its client has closed it, or is not served any more: nobody waits for a batch.
-                None if state.is_unwanted => Poll::Ready(Some(Ok((Vec::new(), true)))),
+                None if state.is_unwanted => Poll::Ready(Some(Ok((state.items.take(), true)))),
                 None => {
                     state.waker = Some(context.waker().clone());
                     Poll::Pending
                 }
                 Some(Last::Raised(raised)) => Poll::Ready(Some(Err(raised))),
-                Some(Last::Ended | Last::GivenUp) => Poll::Ready(Some(Ok((Vec::new(), true)))),
+                Some(Last::Ended | Last::GivenUp) => {
+                    Poll::Ready(Some(Ok((state.items.take(), true))))
+                }
                 Some(Last::Panicked) => Poll::Ready(None),
             };
         }
-        let items = std::mem::take(&mut state.items).into();
+        let items = state.items.take();
         let is_last = matches!(state.last, Some(Last::Ended));
         self.0.tell(state);
         Poll::Ready(Some(Ok((items, is_last))))
@@ -362,7 +391,7 @@ impl<T, E> AtWay<T, E> {
     /// Whether there is room for a batch, which is taken then.
     fn poll_put(
         &self,
-        items: &mut Vec<T>,
+        items: &mut Batch<T>,
         context: &Context<'_>,
     ) -> Poll<Result<(), Box<Refusal>>> {
         let mut state = self.0.state();
@@ -373,7 +402,7 @@ impl<T, E> AtWay<T, E> {
             state.waker = Some(context.waker().clone());
             return Poll::Pending;
         }
-        state.items.extend(items.drain(..));
+        state.items.append(items);
         self.0.tell(state);
         Poll::Ready(Ok(()))
     }
@@ -428,12 +457,13 @@ impl ServedCall<'_> {
         &self,
         kind: u32,
         (feed, number): (u64, u32),
-        mut items: Vec<T>,
+        items: Vec<T>,
     ) -> Result<impl Future<Output = Result<(), Box<Refusal>>> + Send + use<T>, Box<Refusal>> {
         let binding = self.outliving()?;
         let at_way = binding
             .feeds
             .with(feed, Some(number), |end| end.downcast_ref::<SentEnd<T>>()?.0.enter(kind))?;
+        let mut items = Batch::of(items);
         Ok(async move { poll_fn(|context| at_way.poll_put(&mut items, context)).await })
     }
 
@@ -462,10 +492,10 @@ impl ServedCall<'_> {
 }
 
 /// Items and whether they are the last, or what was raised.
-type Batch<T, E> = Result<(Vec<T>, bool), E>;
+pub(crate) type BatchOrRaised<T, E> = Result<(Batch<T>, bool), E>;
 
 /// What a call for a batch brings.
-pub(crate) type NextBatch<T, E> = Result<Batch<T, E>, Box<Refusal>>;
+pub(crate) type NextBatch<T, E> = Result<BatchOrRaised<T, E>, Box<Refusal>>;
 
 impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -475,6 +505,23 @@ impl fmt::Display for GivenUp {
 
 impl std::error::Error for GivenUp {}
 
+impl fmt::Display for NotPut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotPut::GivenUp => GivenUp.fmt(f),
+            NotPut::Refused(refused) => refused.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NotPut {}
+
+impl From<GivenUp> for NotPut {
+    fn from(GivenUp: GivenUp) -> NotPut {
+        NotPut::GivenUp
+    }
+}
+
 impl<T> fmt::Debug for Inlet<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Inlet").field("is_over", &self.is_over).finish_non_exhaustive()
@@ -483,7 +530,7 @@ impl<T> fmt::Debug for Inlet<T> {
 
 impl<T, E> fmt::Debug for Outlet<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outlet").field("limit", &self.way.limit).finish_non_exhaustive()
+        f.debug_struct("Outlet").field("kind", &self.way.kind).finish_non_exhaustive()
     }
 }
 
@@ -494,85 +541,4 @@ impl<A, B, E> fmt::Debug for Ends<A, B, E> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-    use std::task::Wake;
-
-    use super::*;
-
-    #[test]
-    fn items_of_an_outlet_that_a_panic_drops_are_not_all() {
-        let (ends, _inlet, mut outlet) = exchange::<(), u32, Infallible>(0, 10);
-        let panics = std::thread::spawn(move || {
-            outlet.put(7).unwrap();
-            resume_unwind(Box::new("on purpose"));
-        });
-        assert!(panics.join().is_err());
-        let at_way = ends.asked.0.enter(0).unwrap();
-        let context = Context::from_waker(Waker::noop());
-        let items = at_way.poll_next(&context);
-        assert!(matches!(&items, Poll::Ready(Some(Ok((items, false)))) if *items == [7]));
-        assert!(matches!(at_way.poll_next(&context), Poll::Ready(None)));
-    }
-
-    #[test]
-    fn a_wait_ends_with_what_it_is_for_and_with_its_time() {
-        let (ends, inlet, mut outlet) = exchange::<u32, u32, Infallible>(0, 1);
-        let brief = Duration::from_millis(1);
-        assert!(outlet.wait(brief) && outlet.is_ready());
-        outlet.put(7).unwrap();
-        assert!(!outlet.wait(brief) && !outlet.is_ready());
-        assert!(!inlet.wait(brief) && !inlet.is_ready());
-        let gives_up = std::thread::spawn(move || drop(ends));
-        assert!(outlet.wait(Duration::MAX) && inlet.wait(Duration::MAX));
-        gives_up.join().unwrap();
-        assert_eq!(outlet.put(8), Err(GivenUp));
-    }
-
-    #[test]
-    fn a_task_is_woken_when_it_need_not_wait_any_more() {
-        let (ends, mut inlet, mut outlet) = exchange::<u32, u32, Infallible>(0, 1);
-        let woken = Arc::new(Woken::default());
-        let waker = Waker::from(Arc::clone(&woken));
-        let context = &Context::from_waker(&waker);
-        assert!(inlet.poll_ready(context).is_pending() && outlet.poll_ready(context).is_ready());
-        let comes = ends.sent.0.enter(0).unwrap().poll_put(&mut vec![7], context);
-        assert!(matches!(comes, Poll::Ready(Ok(()))) && woken.take() == 1);
-        assert!(inlet.poll_ready(context).is_ready() && inlet.next() == Some(Ok(7)));
-        outlet.put(8).unwrap();
-        assert!(outlet.poll_ready(context).is_pending());
-        let goes = ends.asked.0.enter(0).unwrap().poll_next(context);
-        assert!(goes.is_ready() && woken.take() == 1 && outlet.poll_ready(context).is_ready());
-        outlet.put(9).unwrap();
-        assert!(inlet.poll_ready(context).is_pending() && outlet.poll_ready(context).is_pending());
-        drop(ends);
-        assert_eq!(woken.take(), 2);
-        assert!(inlet.poll_ready(context).is_ready() && outlet.poll_ready(context).is_ready());
-    }
-
-    /// How often it was woken.
-    #[derive(Default)]
-    struct Woken(AtomicU32);
-
-    impl Woken {
-        fn take(&self) -> u32 {
-            self.0.swap(0, Relaxed)
-        }
-    }
-
-    impl Wake for Woken {
-        fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Relaxed);
-        }
-    }
-
-    #[test]
-    fn items_of_an_outlet_that_was_dropped_are_all() {
-        let (ends, _inlet, mut outlet) = exchange::<(), u32, Infallible>(0, 10);
-        outlet.put(7).unwrap();
-        drop(outlet);
-        let at_way = ends.asked.0.enter(0).unwrap();
-        let items = at_way.poll_next(&Context::from_waker(Waker::noop()));
-        assert!(matches!(&items, Poll::Ready(Some(Ok((items, true)))) if *items == [7]));
-    }
-}
+mod tests;

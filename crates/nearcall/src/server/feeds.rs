@@ -12,7 +12,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use nearcall_core::Sequence;
 use nearcall_os::clock;
 
-use crate::raw::{Malformed, Refusal, ServedCall};
+use super::binding::ServerBinding;
+use super::exchange::{BatchOrRaised, NextBatch};
+use crate::batch::{Batch, Batches};
+use crate::error::UsageError;
+use crate::raw::{Keeping, Malformed, Refusal, ServedCall};
 
 /// Most feeds that a binding has open.
 const FEEDS_MAX: usize = 64;
@@ -80,10 +84,17 @@ struct OpenFeed {
     end: Box<dyn Any + Send>,
 }
 
-/// What makes items, and an error that waits until the items before it are sent.
+/// What makes items, and why there are no more, which waits until the items before it are sent.
 struct Source<T, E> {
     items: Items<Result<T, E>>,
-    raised: Option<E>,
+    over: Option<Over<E>>,
+}
+
+/// Why a feed is over before its end.
+enum Over<E> {
+    Raised(E),
+    /// The interface forbids an item.
+    Refused,
 }
 
 impl Feeds {
@@ -128,23 +139,25 @@ impl Feeds {
         closed.into_values().for_each(let_go);
     }
 
-    /// The next batch of at most `limit` items: at least one, unless it is the last.
-    pub fn next<T, E>(
+    /// Fills `batch`: with one item at least, unless it is the last. `tell` is told of an item that
+    /// is refused.
+    fn next<T, E>(
         &self,
         (feed, number): (u64, u32),
-        limit: u32,
-    ) -> Result<Result<(Vec<T>, bool), E>, Malformed>
+        mut batch: Batch<T>,
+        tell: impl FnOnce(&UsageError),
+    ) -> Result<BatchOrRaised<T, Over<E>>, Malformed>
     where
         T: 'static,
         E: 'static,
     {
-        let batch = self.with(feed, Some(number), |end| {
-            end.downcast_mut::<Source<T, E>>().map(|source| source.batch(limit as usize))
+        let filled = self.with(feed, Some(number), |end| {
+            end.downcast_mut::<Source<T, E>>().map(|source| source.fill(&mut batch, tell))
         })?;
-        if !matches!(batch, Ok((_, false))) {
+        if !matches!(filled, Ok(false)) {
             self.close(feed);
         }
-        Ok(batch)
+        Ok(filled.map(|is_last| (batch, is_last)))
     }
 
     /// Gives a batch to its taker.
@@ -224,8 +237,30 @@ impl ServedCall<'_> {
         T: 'static,
         E: Send + 'static,
     {
-        let [feed] = self.open_feeds([Box::new(Source { items, raised: None })])?;
+        let [feed] = self.open_feeds([Box::new(Source { items, over: None })])?;
         Ok(feed)
+    }
+
+    /// The next batch of a feed, of items that are judged here.
+    pub(crate) fn next_judged<T: 'static, E: 'static>(
+        &self,
+        due: (u64, u32),
+        batches: Batches,
+        keeping: Keeping<T>,
+    ) -> NextBatch<T, E> {
+        let batch = Batch::new(keeping, batches.count);
+        let tell = |refused: &UsageError| tell(self.binding, batches.procedure, refused);
+        self.binding.feeds.next(due, batch, tell)?.map_or_else(Over::told, |next| Ok(Ok(next)))
+    }
+
+    /// The same, of items that were judged before they came here.
+    pub(crate) fn next_of_feed<T: 'static, E: 'static>(
+        &self,
+        due: (u64, u32),
+        limit: u32,
+    ) -> NextBatch<T, E> {
+        let batch = Batch::new(Keeping::AsItIs, limit);
+        self.binding.feeds.next(due, batch, |_| {})?.map_or_else(Over::told, |next| Ok(Ok(next)))
     }
 
     /// Opens a feed into `taker`; its number.
@@ -262,37 +297,70 @@ fn let_go(closed: impl Sized) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(closed)));
 }
 
+/// Tells the server's author of an item that its iterator has made. Its client learns that results
+/// were refused, and that behind the items before it.
+#[cold]
+fn tell(binding: &ServerBinding, procedure: u32, refused: &UsageError) {
+    if let Some(unsaid) = binding.may_warn() {
+        let name = &binding.name;
+        let procedure = binding.all_procedures()[procedure as usize].told();
+        tracing::warn!(name, %procedure, %refused, unsaid, "a feed made an item that is refused");
+    }
+}
+
+impl<E> Over<E> {
+    /// As its client is told, or its stub.
+    fn told<T>(self) -> NextBatch<T, E> {
+        match self {
+            Over::Raised(raised) => Ok(Err(raised)),
+            Over::Refused => Err(Box::new(Refusal::ItemRefused)),
+        }
+    }
+}
+
 impl<T, E> Source<T, E> {
-    fn batch(&mut self, limit: usize) -> Result<(Vec<T>, bool), E> {
-        if let Some(raised) = self.raised.take() {
-            return Err(raised);
+    /// Makes items until the batch is full, or the first is late. Whether there are no more.
+    fn fill(
+        &mut self,
+        batch: &mut Batch<T>,
+        tell: impl FnOnce(&UsageError),
+    ) -> Result<bool, Over<E>> {
+        if let Some(over) = self.over.take() {
+            return Err(over);
         }
-        let mut items = Vec::new();
         let mut until_ns = u64::MAX;
-        while items.len() < limit && clock::now_ns() < until_ns {
-            match self.items.next() {
-                None => return Ok((items, true)),
-                Some(Ok(item)) => {
-                    if items.is_empty() {
-                        items.reserve_exact(limit);
-                        until_ns = clock::now_ns().saturating_add(FILL_NS_MAX);
+        while !batch.is_full() && clock::now_ns() < until_ns {
+            let is_first = batch.is_empty();
+            let over = match self.items.next() {
+                None => return Ok(true),
+                Some(Err(raised)) => Over::Raised(raised),
+                Some(Ok(item)) => match batch.put(item) {
+                    Ok(()) => {
+                        if is_first {
+                            until_ns = clock::now_ns().saturating_add(FILL_NS_MAX);
+                        }
+                        continue;
                     }
-                    items.push(item);
-                }
-                Some(Err(raised)) if items.is_empty() => return Err(raised),
-                Some(Err(raised)) => {
-                    self.raised = Some(raised);
-                    break;
-                }
+                    Err(refused) => {
+                        tell(&refused);
+                        Over::Refused
+                    }
+                },
+            };
+            if is_first {
+                return Err(over);
             }
+            self.over = Some(over);
+            break;
         }
-        Ok((items, false))
+        Ok(false)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::raw::Writer;
 
     /// Its drop panics.
     struct Sore;
@@ -312,7 +380,7 @@ mod tests {
     }
 
     fn source() -> Box<dyn Any + Send> {
-        Box::new(Source::<u32, ()> { items: Box::new(Sore), raised: None })
+        Box::new(Source::<u32, ()> { items: Box::new(Sore), over: None })
     }
 
     fn call(number: u32) -> CallId {
@@ -338,5 +406,61 @@ mod tests {
             "the binding is over"
         );
         assert_eq!(feeds.table().feeds.len(), 0);
+    }
+
+    /// Numbers up to 9, or 7: that is raised.
+    fn open_numbers(feeds: &Feeds, numbers: &'static [u32]) -> u64 {
+        let items = numbers.iter().map(|&number| if number == 7 { Err(7) } else { Ok(number) });
+        let source = Source::<u32, u32> { items: Box::new(items), over: None };
+        let [feed] = feeds.open(call(0), [Box::new(source) as Box<dyn Any + Send>]).unwrap();
+        feed
+    }
+
+    fn judge(item: &u32, writer: &mut Writer) {
+        if *item > 9 {
+            writer.range("item", item, "0 to 9");
+        }
+    }
+
+    /// What a client is told of batch `number`, and then what the server's author is.
+    fn next(
+        feeds: &Feeds,
+        due: (u64, u32),
+    ) -> (Option<BatchOrRaised<u32, Over<u32>>>, Vec<String>) {
+        let mut told = Vec::new();
+        let batch = Batch::new(Keeping::Judged(judge), 3);
+        let next = feeds.next(due, batch, |refused| told.push(refused.to_string()));
+        (next.ok(), told)
+    }
+
+    #[test]
+    fn a_feed_is_over_behind_what_was_good_of_it_and_its_author_knows_at_once() {
+        let feeds = Feeds::default();
+        let feed = open_numbers(&feeds, &[1, 2, 3, 4, 10, 5]);
+        let refused = vec![String::from("item is 10, allowed is 0 to 9")];
+        let (batch, told) = next(&feeds, (feed, 0));
+        assert!(matches!(batch, Some(Ok((batch, false))) if batch.items() == [1, 2, 3]));
+        assert_eq!(told, Vec::<String>::new());
+        let (batch, told) = next(&feeds, (feed, 1));
+        assert!(matches!(batch, Some(Ok((batch, false))) if batch.items() == [4]));
+        assert_eq!(told, refused);
+        let (batch, told) = next(&feeds, (feed, 2));
+        assert!(matches!(batch, Some(Err(Over::Refused))) && told.is_empty());
+        assert!(next(&feeds, (feed, 3)).0.is_none(), "it is closed");
+        let feed = open_numbers(&feeds, &[11]);
+        let (batch, told) = next(&feeds, (feed, 0));
+        assert!(matches!(batch, Some(Err(Over::Refused))) && told.len() == 1);
+    }
+
+    #[test]
+    fn what_is_raised_comes_behind_the_items_before_it() {
+        let feeds = Feeds::default();
+        let feed = open_numbers(&feeds, &[1, 7, 10]);
+        let (batch, told) = next(&feeds, (feed, 0));
+        assert!(matches!(batch, Some(Ok((batch, false))) if batch.items() == [1]));
+        assert!(told.is_empty());
+        assert!(
+            matches!(next(&feeds, (feed, 1)), (Some(Err(Over::Raised(7))), told) if told.is_empty())
+        );
     }
 }

@@ -287,7 +287,9 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
 #[cold]
 #[inline(never)]
 fn refused(binding: &ServerBinding, procedure: &dyn Display, refusal: &Refusal) -> Replied {
-    if let Some(unsaid) = binding.may_warn() {
+    if !matches!(refusal, Refusal::ItemRefused)
+        && let Some(unsaid) = binding.may_warn()
+    {
         let name = &binding.name;
         tracing::warn!(name, %procedure, %refusal, unsaid, "a call was refused");
     }

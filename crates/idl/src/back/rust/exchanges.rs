@@ -112,13 +112,14 @@ impl Rust<'_> {
         if !procedure.operation.opens_exchange() {
             return None;
         }
-        let FeedOf { kind, item, raised, sent, bound, .. } =
+        let FeedOf { kind, next, item, raised, sent, bound, .. } =
             self.feed_of(printer.scope, procedure, all);
+        let keeping = next.map(|next| self.keeping(printer.scope, next, &item));
         let (sent, kind, bound) = (sent.map(|sent| sent.item), number(kind), number(bound));
         let [ends, inlet, outlet] = ["ends", "inlet", "outlet"].map(|name| printer.fixed(name));
         Some(quote! {
             let (#ends, #inlet, #outlet) =
-                ::nearcall::raw::exchange::<#sent, #item, #raised>(#kind, #bound);
+                ::nearcall::raw::exchange::<#sent, #item, #raised>(#kind, #bound, #keeping);
         })
     }
 

@@ -5,7 +5,7 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
-use crate::back::rust::stub::{Printer, number};
+use crate::back::rust::stub::Printer;
 use crate::back::rust::tokens::{TokenStream, quote};
 use crate::back::undocumented;
 use crate::layout::{Place, Root};
@@ -44,13 +44,7 @@ impl Rust<'_> {
         item: &TokenStream,
         count: u32,
     ) -> Option<TokenStream> {
-        let put = feed.put?;
-        let keeping = self.keeping(scope, put, item);
-        let (procedure, count) = (number(put.plan.index), number(count));
-        Some(quote! {
-            ::nearcall::raw::Batches { procedure: #procedure, count: #count },
-            #keeping
-        })
+        feed.put.map(|put| self.batches(scope, put, item, count))
     }
 
     pub fn feed_of<'p>(
@@ -209,18 +203,20 @@ impl Rust<'_> {
     ) -> Option<TokenStream> {
         let part = procedure.operation.feed.as_ref()?.part;
         let feed = self.feed_of(printer.scope, procedure, all);
-        let FeedOf { item, output, raised, .. } = feed;
+        let FeedOf { item, bound, output, raised, .. } = feed;
         let arguments = printer.fixed("arguments");
         let parameters = procedure.operation.parameters.iter().zip(0u32..);
         let given = parameters.filter(|(one, _)| one.direction == Direction::In);
         let given: Vec<_> = given
             .map(|(_, index)| printer.local(&Place::whole(Root::Parameter(index)), ""))
             .collect();
-        let bound = number(feed.bound);
         Some(match (part, given.as_slice()) {
-            (FeedPart::Next, [feed, number]) => quote! {
-                #arguments.next_of_feed::<#item, #raised>(#feed, #number, #bound)?
-            },
+            (FeedPart::Next, [of_feed, number]) => {
+                let batches = self.batches(printer.scope, procedure, &item, bound);
+                quote! {
+                    #arguments.next_judged::<#item, #raised>(#of_feed, #number, #batches)?
+                }
+            }
             (FeedPart::Put, [number_of, number, items]) => {
                 quote! {
                     #arguments.put_to_feed::<#item, #output, #raised>(#number_of, #number, #items)?

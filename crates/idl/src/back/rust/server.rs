@@ -221,15 +221,15 @@ impl Rust<'_> {
             false => run_results(plan),
         };
         let reply = reply_steps(printer, &plan.server.reply);
-        let locals: Vec<Ident> =
-            results.iter().map(|root| printer.local(&Place::whole(*root), "")).collect();
+        let locals: Vec<Ident> = results.iter().map(|root| printer.bound(*root)).collect();
+        let lent = printer.lent_batch(procedure);
         let pattern = match locals.as_slice() {
             [one] => quote!(#one),
             all => quote!((#(#all),*)),
         };
         let run = match ran {
             Ran::Carried(run) if operation.raises.is_empty() => {
-                return quote!(let ::core::result::Result::Ok(#pattern) = #run; #reply);
+                return quote!(let ::core::result::Result::Ok(#pattern) = #run; #lent #reply);
             }
             Ran::Nothing => return quote!(#opened #reply),
             Ran::Carried(run) | Ran::Value(run) => run,
@@ -252,7 +252,7 @@ impl Rust<'_> {
         let arms: Vec<TokenStream> = arms.collect();
         quote! {
             match #run {
-                ::core::result::Result::Ok(#pattern) => { #opened #reply }
+                ::core::result::Result::Ok(#pattern) => { #opened #lent #reply }
                 #(#arms)*
             }
         }

@@ -203,7 +203,7 @@ impl<'p, 'm> Printer<'p, 'm> {
         let passing = self.passing(root);
         match self.side {
             Side::Client => passing.is_some() && passing != Some(Passing::Value),
-            Side::Server => self.in_rooms.contains(&root),
+            Side::Server => self.in_rooms.contains(&root) || self.is_batch(root),
         }
     }
 
