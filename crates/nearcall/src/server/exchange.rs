@@ -492,7 +492,7 @@ impl ServedCall<'_> {
 }
 
 /// Items and whether they are the last, or what was raised.
-pub(crate) type BatchOrRaised<T, E> = Result<(Batch<T>, bool), E>;
+type BatchOrRaised<T, E> = Result<(Batch<T>, bool), E>;
 
 /// What a call for a batch brings.
 pub(crate) type NextBatch<T, E> = Result<BatchOrRaised<T, E>, Box<Refusal>>;

@@ -13,7 +13,7 @@ use nearcall_core::Sequence;
 use nearcall_os::clock;
 
 use super::binding::ServerBinding;
-use super::exchange::{BatchOrRaised, NextBatch};
+use super::exchange::NextBatch;
 use crate::batch::{Batch, Batches};
 use crate::error::UsageError;
 use crate::raw::{Keeping, Malformed, Refusal, ServedCall};
@@ -146,7 +146,7 @@ impl Feeds {
         (feed, number): (u64, u32),
         mut batch: Batch<T>,
         tell: impl FnOnce(&UsageError),
-    ) -> Result<BatchOrRaised<T, Over<E>>, Malformed>
+    ) -> NextBatch<T, E>
     where
         T: 'static,
         E: 'static,
@@ -157,7 +157,11 @@ impl Feeds {
         if !matches!(filled, Ok(false)) {
             self.close(feed);
         }
-        Ok(filled.map(|is_last| (batch, is_last)))
+        match filled {
+            Ok(is_last) => Ok(Ok((batch, is_last))),
+            Err(Over::Raised(raised)) => Ok(Err(raised)),
+            Err(Over::Refused) => Err(Box::new(Refusal::ItemRefused)),
+        }
     }
 
     /// Gives a batch to its taker.
@@ -250,7 +254,7 @@ impl ServedCall<'_> {
     ) -> NextBatch<T, E> {
         let batch = Batch::new(keeping, batches.count);
         let tell = |refused: &UsageError| tell(self.binding, batches.procedure, refused);
-        self.binding.feeds.next(due, batch, tell)?.map_or_else(Over::told, |next| Ok(Ok(next)))
+        self.binding.feeds.next(due, batch, tell)
     }
 
     /// The same, of items that were judged before they came here.
@@ -260,7 +264,7 @@ impl ServedCall<'_> {
         limit: u32,
     ) -> NextBatch<T, E> {
         let batch = Batch::new(Keeping::AsItIs, limit);
-        self.binding.feeds.next(due, batch, |_| {})?.map_or_else(Over::told, |next| Ok(Ok(next)))
+        self.binding.feeds.next(due, batch, |_| {})
     }
 
     /// Opens a feed into `taker`; its number.
@@ -305,16 +309,6 @@ fn tell(binding: &ServerBinding, procedure: u32, refused: &UsageError) {
         let name = &binding.name;
         let procedure = binding.all_procedures()[procedure as usize].told();
         tracing::warn!(name, %procedure, %refused, unsaid, "a feed made an item that is refused");
-    }
-}
-
-impl<E> Over<E> {
-    /// As its client is told, or its stub.
-    fn told<T>(self) -> NextBatch<T, E> {
-        match self {
-            Over::Raised(raised) => Ok(Err(raised)),
-            Over::Refused => Err(Box::new(Refusal::ItemRefused)),
-        }
     }
 }
 
@@ -422,15 +416,16 @@ mod tests {
         }
     }
 
-    /// What a client is told of batch `number`, and then what the server's author is.
-    fn next(
-        feeds: &Feeds,
-        due: (u64, u32),
-    ) -> (Option<BatchOrRaised<u32, Over<u32>>>, Vec<String>) {
+    /// The batch that is due, and what the server's author is told meanwhile.
+    fn next(feeds: &Feeds, due: (u64, u32)) -> (NextBatch<u32, u32>, Vec<String>) {
         let mut told = Vec::new();
         let batch = Batch::new(Keeping::Judged(judge), 3);
         let next = feeds.next(due, batch, |refused| told.push(refused.to_string()));
-        (next.ok(), told)
+        (next, told)
+    }
+
+    fn is_refused(next: &NextBatch<u32, u32>) -> bool {
+        matches!(next, Err(refusal) if matches!(**refusal, Refusal::ItemRefused))
     }
 
     #[test]
@@ -439,17 +434,18 @@ mod tests {
         let feed = open_numbers(&feeds, &[1, 2, 3, 4, 10, 5]);
         let refused = vec![String::from("item is 10, allowed is 0 to 9")];
         let (batch, told) = next(&feeds, (feed, 0));
-        assert!(matches!(batch, Some(Ok((batch, false))) if batch.items() == [1, 2, 3]));
+        assert!(matches!(batch, Ok(Ok((batch, false))) if batch.items() == [1, 2, 3]));
         assert_eq!(told, Vec::<String>::new());
         let (batch, told) = next(&feeds, (feed, 1));
-        assert!(matches!(batch, Some(Ok((batch, false))) if batch.items() == [4]));
+        assert!(matches!(batch, Ok(Ok((batch, false))) if batch.items() == [4]));
         assert_eq!(told, refused);
         let (batch, told) = next(&feeds, (feed, 2));
-        assert!(matches!(batch, Some(Err(Over::Refused))) && told.is_empty());
-        assert!(next(&feeds, (feed, 3)).0.is_none(), "it is closed");
+        assert!(is_refused(&batch) && told.is_empty());
+        let unknown = next(&feeds, (feed, 3)).0.unwrap_err();
+        assert!(matches!(*unknown, Refusal::Arguments(Malformed::Feed { .. })), "it is closed");
         let feed = open_numbers(&feeds, &[11]);
         let (batch, told) = next(&feeds, (feed, 0));
-        assert!(matches!(batch, Some(Err(Over::Refused))) && told.len() == 1);
+        assert!(is_refused(&batch) && told.len() == 1);
     }
 
     #[test]
@@ -457,10 +453,9 @@ mod tests {
         let feeds = Feeds::default();
         let feed = open_numbers(&feeds, &[1, 7, 10]);
         let (batch, told) = next(&feeds, (feed, 0));
-        assert!(matches!(batch, Some(Ok((batch, false))) if batch.items() == [1]));
+        assert!(matches!(batch, Ok(Ok((batch, false))) if batch.items() == [1]));
         assert!(told.is_empty());
-        assert!(
-            matches!(next(&feeds, (feed, 1)), (Some(Err(Over::Raised(7))), told) if told.is_empty())
-        );
+        let (raised, told) = next(&feeds, (feed, 1));
+        assert!(matches!(raised, Ok(Err(7))) && told.is_empty());
     }
 }
