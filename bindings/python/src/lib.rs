@@ -35,6 +35,7 @@ mod serve;
 mod serve_awaited;
 mod served_exchange;
 mod served_feed;
+mod served_one_way;
 mod table;
 mod tables;
 #[allow(unsafe_code)]

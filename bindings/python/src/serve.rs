@@ -19,6 +19,7 @@ use crate::read::Unread;
 use crate::serve_awaited;
 use crate::served_exchange::ExchangeCall;
 use crate::served_feed::FeedCall;
+use crate::served_one_way::OneWayCall;
 use crate::table::{Message, Plan, Procedure, Role, Table};
 use crate::tables::Interface;
 use crate::thread_state;
@@ -34,6 +35,8 @@ pub struct Clerk {
 /// A server's methods.
 pub struct Object {
     pub plan: Arc<Plan>,
+    /// An event loop runs those that can be awaited, and all feeds come from it or go to it.
+    pub is_awaited: bool,
     /// Bound methods, in the order of the procedures; what carries a feed has none.
     pub functions: Vec<Option<Py<PyAny>>>,
 }
@@ -53,6 +56,8 @@ pub enum Unserved {
     Unfit(Box<Refusal>, PyErr),
     /// The procedure, or its results, raised what the interface does not know.
     Python(PyErr),
+    /// Its task was cancelled, which its loop knows.
+    Cancelled,
 }
 
 #[pymethods]
@@ -60,8 +65,7 @@ impl Clerk {
     /// Exports `server` under the name of `place`: to processes of this user (in the system scope,
     /// where root exports without `XDG_RUNTIME_DIR`, to nobody), to whoever may open the socket, or
     /// to whom the policy file of this path admits. The name goes to the directory there, if one
-    /// is. The event loop of `wakes`, if that is given, awaits the methods, but for those that open
-    /// a feed to one side.
+    /// is. The event loop of `wakes`, if that is given, awaits the methods.
     #[new]
     #[pyo3(signature = (
         interface, place, server, is_open_to_anyone=false, policy=None, wakes=None
@@ -81,13 +85,14 @@ impl Clerk {
         let functions = plan.procedures.iter().map(|procedure| {
             let Some(name) = &procedure.function else { return Ok(None) };
             let function = server.getattr(name.bind(py))?;
-            match wakes.is_some() && procedure.role.is_awaited() {
-                true => Ok(Some(function.unbind())),
-                false => entered(procedure, function).map(Some),
-            }
+            let function = match wakes {
+                Some(_) => awaited(procedure, function),
+                None => entered(procedure, function),
+            };
+            function.map(Some)
         });
         let functions = functions.collect::<PyResult<_>>()?;
-        let object = Arc::new(Object { plan, functions });
+        let object = Arc::new(Object { plan, is_awaited: wakes.is_some(), functions });
         let entries = ServedObject { object, queue: wakes.map(Wakes::queue) };
         let mut options = ExportOptions::default();
         options.scope = directory.map(Scope::Directory);
@@ -146,12 +151,26 @@ fn entered(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyA
     let inspect = function.py().import("inspect")?;
     for kind in ["iscoroutinefunction", "isasyncgenfunction"] {
         if inspect.call_method1(kind, (&function,))?.is_truthy()? {
-            let why = match procedure.role {
-                role if role.is_awaited() => "only the methods of an AsyncServer are awaited",
-                _ => "what opens a feed to one side is not awaited",
-            };
+            let why = "only the methods of an AsyncServer are awaited";
             let message = format!("{} is `async def`: {why}", procedure.name);
             return Err(PyTypeError::new_err(message));
+        }
+    }
+    Ok(function.unbind())
+}
+
+/// A method that is awaited: what opens a feed to the client makes its items one by one.
+fn awaited(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    if matches!(procedure.role, Role::OpensSource { .. }) {
+        let inspect = function.py().import("inspect")?;
+        for (kind, found) in
+            [("iscoroutinefunction", "a coroutine"), ("isgeneratorfunction", "a generator")]
+        {
+            if inspect.call_method1(kind, (&function,))?.is_truthy()? {
+                let name = procedure.name;
+                let message = format!("{name} is {found}: its items come of an async generator");
+                return Err(PyTypeError::new_err(message));
+            }
         }
     }
     Ok(function.unbind())
@@ -222,6 +241,7 @@ pub fn outcome(
         Err(Unserved::Refused(refusal)) => return Ok(Err(refusal)),
         Err(Unserved::Unfit(refusal, error)) => (Some(refusal), error),
         Err(Unserved::Python(error)) => (None, error),
+        Err(Unserved::Cancelled) => return Err(Raised),
     };
     error.write_unraisable(py, function.map(|function| function.bind(py)));
     refusal.map(Err).ok_or(Raised)
@@ -242,6 +262,7 @@ impl Object {
         let given = given(py, &self.plan.table, (message, came), &arguments)?;
         let feed = FeedCall { py, plan: &self.plan, index };
         let exchange = ExchangeCall { py, plan: &self.plan, index };
+        let one_way = OneWayCall { plan: &self.plan, index };
         let answer = match (function, procedure.role) {
             (Some(function), Role::OpensExchange { next, .. }) => {
                 exchange.opened(function, given.into_iter(), next, &arguments)
@@ -252,6 +273,15 @@ impl Object {
             }
             (None, Role::NextOfExchange { open }) => {
                 return exchange.next(open, &given, arguments);
+            }
+            (None, Role::Next { open }) if self.is_awaited => {
+                return exchange.next(open, &given, arguments);
+            }
+            (None, Role::Put { open }) if self.is_awaited => {
+                return one_way.put(open, &given, arguments);
+            }
+            (None, Role::End { open }) if self.is_awaited => {
+                return one_way.end(open, &given, arguments);
             }
             (None, Role::PutToExchange { open }) => return exchange.put(open, &given, arguments),
             (None, Role::EndOfExchange { open }) => exchange.end(open, &given, &arguments),

@@ -16,9 +16,10 @@ use pyo3::types::PyTuple;
 
 use crate::current::CurrentCall;
 use crate::serve::{Object, Unserved, came, given, outcome, reply};
-use crate::served_exchange::Opening;
+use crate::served_one_way::End;
 use crate::table::Role;
 use crate::wakes::Queue;
+use crate::{served_exchange, served_one_way};
 
 /// A call that its event loop has not seen yet.
 pub struct SetAside {
@@ -40,8 +41,16 @@ pub struct ServedCall {
     call: Mutex<Option<Deferred>>,
     /// `None` once its arguments were read.
     came: Mutex<Option<Vec<PeerDescriptor>>>,
-    /// The exchange that it is to open.
+    /// What it is to open.
     opening: Mutex<Option<Opening>>,
+    /// Of a feed to one side that it has opened: what its task comes to goes there.
+    end: Mutex<Option<End>>,
+}
+
+/// What the runtime keeps of what a call opens until it has numbers.
+enum Opening {
+    Exchange(served_exchange::Opening),
+    OneWay(served_one_way::Opening),
 }
 
 /// Sets a call aside for the loop of this queue. Where that is closed, the procedure does not run.
@@ -76,6 +85,7 @@ impl SetAside {
             call: Mutex::new(Some(self.call)),
             came: Mutex::new(Some(self.came)),
             opening: Mutex::default(),
+            end: Mutex::default(),
         }
     }
 }
@@ -88,6 +98,43 @@ impl ServedCall {
 
     fn role(&self) -> Role {
         self.object.plan.procedures[self.procedure].role
+    }
+
+    fn of_feed(&self) -> MutexGuard<'_, Option<End>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn will_open(&self, opening: Opening, end: Option<End>) {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner).replace(opening);
+        *self.of_feed() = end;
+    }
+
+    /// Makes the ends of what it opens; those that its procedure is given, behind its arguments.
+    fn prepare<'py>(
+        &self,
+        py: Python<'py>,
+        values: &mut impl Extend<Bound<'py, PyAny>>,
+    ) -> PyResult<()> {
+        let (plan, index) = (&self.object.plan, self.procedure);
+        match self.role() {
+            Role::OpensExchange { next, .. } => {
+                let (opening, ends) = served_exchange::Opening::new(py, plan, (index, next))?;
+                values.extend(ends);
+                self.will_open(Opening::Exchange(opening), None);
+            }
+            Role::OpensSource { next } => {
+                let (opening, outlet) = served_one_way::Opening::source(py, plan, (index, next))?;
+                values.extend([outlet.bind(py).clone().into_any()]);
+                self.will_open(Opening::OneWay(opening), Some(End::Outlet(outlet)));
+            }
+            Role::OpensTaker { .. } => {
+                let (opening, inlet, answer) = served_one_way::Opening::taker(py, index)?;
+                values.extend([inlet.into_bound(py).into_any()]);
+                self.will_open(Opening::OneWay(opening), Some(answer));
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     fn call(&self) -> MutexGuard<'_, Option<Deferred>> {
@@ -103,15 +150,26 @@ impl ServedCall {
         }
     }
 
-    /// Replies, once.
+    /// Replies, once. What comes after that is what became of the feed that it has opened.
     fn end<'py>(&self, py: Python<'py>, answer: Result<Bound<'py, PyAny>, Unserved>) {
         let call = self.call().take();
-        let Some(call) = call else { return };
+        let Some(call) = call else {
+            let of_feed = self.of_feed().take();
+            if let Some(end) = of_feed {
+                end.end(answer);
+            }
+            return;
+        };
         let (object, procedure) = (&self.object, self.procedure);
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
         call.reply(|arguments| {
             let answer = match opening {
-                Some(opening) => answer.and_then(|_| opening.numbers(py, &arguments)),
+                Some(Opening::Exchange(opening)) => {
+                    answer.and_then(|_| opening.numbers(py, &arguments))
+                }
+                Some(Opening::OneWay(opening)) => {
+                    answer.and_then(|_| opening.number(py, &arguments))
+                }
                 None => answer,
             };
             let served = reply(py, &object.plan, procedure, (answer, arguments));
@@ -136,16 +194,26 @@ impl ServedCall {
         self.running().map(CurrentCall::from)
     }
 
-    /// It runs, and its client has given it up, or has gone: nobody will see its results.
+    /// It runs, and its client has given it up, or the feed that it has opened, or has gone: nobody
+    /// will see its results.
     #[getter]
     fn is_cancelled(&self) -> bool {
-        self.running().is_some_and(|current| current.is_cancelled())
+        match self.running() {
+            Some(current) => current.is_cancelled(),
+            None => self.of_feed().as_ref().is_some_and(End::is_given_up),
+        }
     }
 
-    /// Whether its last two arguments are the ends of an exchange.
+    /// What it opens: its last argument is an outlet for the items of a `source`, and an inlet for
+    /// those of a `taker`, its last two are those of an `exchange`.
     #[getter]
-    fn opens_exchange(&self) -> bool {
-        matches!(self.role(), Role::OpensExchange { .. })
+    fn opens(&self) -> Option<&'static str> {
+        match self.role() {
+            Role::OpensSource { .. } => Some("source"),
+            Role::OpensTaker { .. } => Some("taker"),
+            Role::OpensExchange { .. } => Some("exchange"),
+            _ => None,
+        }
     }
 
     /// Its arguments, once. `None`: they are not what the interface promises, and it was refused.
@@ -162,12 +230,7 @@ impl ServedCall {
         self.call().replace(call);
         match values {
             Ok(mut values) => {
-                if let Role::OpensExchange { next, .. } = self.role() {
-                    let exchange = (self.procedure, next);
-                    let (opening, ends) = Opening::new(py, &self.object.plan, exchange)?;
-                    self.opening.lock().unwrap_or_else(PoisonError::into_inner).replace(opening);
-                    values.extend(ends);
-                }
+                self.prepare(py, &mut values)?;
                 PyTuple::new(py, values).map(Some)
             }
             Err(unserved) => {
@@ -175,6 +238,11 @@ impl ServedCall {
                 Ok(None)
             }
         }
+    }
+
+    /// Opens its feed to one side: from here on there are items, and results are the feed's.
+    fn open(&self, py: Python<'_>) {
+        self.end(py, Ok(py.None().into_bound(py)));
     }
 
     /// Its procedure has returned.
@@ -188,9 +256,13 @@ impl ServedCall {
         self.end(raised.py(), Err(Unserved::Python(error)));
     }
 
-    /// Its task was cancelled: there are no results.
+    /// Its task was cancelled: there are no results, nor more items.
     fn give_up(&self) {
         let call = self.call().take();
         drop(call);
+        let of_feed = self.of_feed().take();
+        if let Some(end) = of_feed {
+            end.end(Err(Unserved::Cancelled));
+        }
     }
 }

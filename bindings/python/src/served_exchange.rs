@@ -3,10 +3,11 @@
 //!
 //! All exchanges in Python have items of the same types here: what opens one tells it apart.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use nearcall::NotPut;
 use nearcall::raw::{self, Arguments, Ends, Finish, Keeping, Replied, exchange};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
@@ -14,15 +15,16 @@ use pyo3::types::{PyBool, PyInt, PyTuple};
 
 use crate::errors;
 use crate::feed::{Batch, alone, append};
-use crate::serve::{Unserved, attached, reply};
+use crate::serve::{Unserved, attached, refused, reply};
 use crate::table::{Plan, Type};
 use crate::wakes::{CallWaker, Wakes};
+use crate::write::Wrong;
 
 /// Between two looks whether a signal handler is to run.
 const SIGNALS_SLICE: Duration = Duration::from_millis(50);
 
 /// An item as it is sent.
-type Given = Vec<u8>;
+pub type Given = Vec<u8>;
 
 /// Items that the client of an exchange sends. None come before the procedure that was given this
 /// has returned. Asking for one waits, without the interpreter's lock, until there is one; where
@@ -44,7 +46,7 @@ pub struct Inlet {
 pub struct Outlet {
     plan: Arc<Plan>,
     next: usize,
-    outlet: Mutex<Option<nearcall::Outlet<Given, PyErr>>>,
+    outlet: Mutex<Option<nearcall::Outlet<Given, Unserved>>>,
 }
 
 #[pymethods]
@@ -97,13 +99,25 @@ impl Outlet {
         let Some(outlet) = held.as_mut() else {
             return Err(PyValueError::new_err("the outlet is closed"));
         };
-        let carrier = &self.plan.procedures[self.next];
-        let declared = carrier.items().map_or(&Type::Extended, |(declared, _)| declared);
-        let mut bytes = Vec::new();
-        append(item, declared, &self.plan.table, &mut bytes)
-            .map_err(|wrong| errors::of_argument(py, wrong, "item"))?;
+        let bytes = self.bytes(item).map_err(|wrong| errors::of_argument(py, wrong, "item"))?;
         wait(py, |slice| outlet.wait(slice))?;
         outlet.put(bytes).map_err(|not_put| errors::of_not_put(py, &not_put))
+    }
+
+    /// Gives the client an item that an async generator has made. False if that is refused: the
+    /// feed is over behind the items before it, and the server's own people are told.
+    fn put_made(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+        match self.bytes(item) {
+            Ok(bytes) => {
+                let mut held = alone(&self.outlet)?;
+                let put = held.as_mut().map_or(Err(NotPut::GivenUp), |outlet| outlet.put(bytes));
+                put.map(|()| true).map_err(|not_put| errors::of_not_put(item.py(), &not_put))
+            }
+            Err(wrong) => {
+                self.end(Some(refused(item.py(), (wrong, "item"))));
+                Ok(false)
+            }
+        }
     }
 
     /// Whether `put` will not wait; if it will, `wakes` is told by this number when it may not any
@@ -120,7 +134,7 @@ impl Outlet {
     fn raise_(&self, raised: &Bound<'_, PyBaseException>) -> PyResult<()> {
         let outlet = alone(&self.outlet)?.take();
         if let Some(outlet) = outlet {
-            outlet.raise(PyErr::from_value(raised.as_any().clone()));
+            outlet.raise(Unserved::Python(PyErr::from_value(raised.as_any().clone())));
         }
         Ok(())
     }
@@ -149,6 +163,42 @@ impl Outlet {
     }
 }
 
+impl Outlet {
+    /// What goes to the client of a feed whose batches come in calls of procedure `next`.
+    pub fn new(plan: &Arc<Plan>, next: usize, outlet: nearcall::Outlet<Given, Unserved>) -> Outlet {
+        Outlet { plan: Arc::clone(plan), next, outlet: Mutex::new(Some(outlet)) }
+    }
+
+    fn bytes(&self, item: &Bound<'_, PyAny>) -> Result<Given, Wrong> {
+        let carrier = &self.plan.procedures[self.next];
+        let declared = carrier.items().map_or(&Type::Extended, |(declared, _)| declared);
+        let mut bytes = Vec::new();
+        append(item, declared, &self.plan.table, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Nobody wants items any more.
+    pub fn is_given_up(&self) -> bool {
+        let held = self.outlet.lock().unwrap_or_else(PoisonError::into_inner);
+        held.as_ref().is_some_and(nearcall::Outlet::is_given_up)
+    }
+
+    /// There are no more items, for this reason if there is one.
+    pub fn end(&self, why: Option<Unserved>) {
+        let outlet = self.outlet.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((outlet, why)) = outlet.zip(why) {
+            outlet.raise(why);
+        }
+    }
+}
+
+impl Inlet {
+    /// What comes from a client.
+    pub fn new(inlet: nearcall::Inlet<Py<PyAny>>) -> Inlet {
+        Inlet { inlet: Mutex::new(Some(inlet)) }
+    }
+}
+
 /// Waits, without the interpreter's lock, until `wait` says so; or until a signal handler raises,
 /// after which everything is as it was.
 fn wait(py: Python<'_>, mut wait: impl FnMut(Duration) -> bool + Send) -> PyResult<()> {
@@ -167,7 +217,7 @@ pub struct ExchangeCall<'s, 'py> {
 }
 
 /// What the runtime keeps of an exchange until it has numbers.
-pub struct Opening(Ends<Py<PyAny>, Given, PyErr>);
+pub struct Opening(Ends<Py<PyAny>, Given, Unserved>);
 
 impl Opening {
     /// A new exchange: what the runtime keeps of it, and the two ends that go to the procedure,
@@ -179,9 +229,8 @@ impl Opening {
     ) -> PyResult<(Opening, [Bound<'py, PyAny>; 2])> {
         let limit = plan.procedures[next].items().map_or(1, |(_, limit)| limit);
         let (ends, inlet, outlet) = exchange(index as u32, limit, Keeping::AsItIs);
-        let inlet = Bound::new(py, Inlet { inlet: Mutex::new(Some(inlet)) })?.into_any();
-        let (plan, outlet) = (Arc::clone(plan), Mutex::new(Some(outlet)));
-        let outlet = Bound::new(py, Outlet { plan, next, outlet })?.into_any();
+        let inlet = Bound::new(py, Inlet::new(inlet))?.into_any();
+        let outlet = Bound::new(py, Outlet::new(plan, next, outlet))?.into_any();
         Ok((Opening(ends), [inlet, outlet]))
     }
 
@@ -221,7 +270,7 @@ impl<'py> ExchangeCall<'_, 'py> {
         arguments: Arguments<'_>,
     ) -> Result<Replied, Unserved> {
         let (feed, number) = (given[0].extract()?, given[1].extract()?);
-        let awaited = arguments.next_of_exchange::<Given, PyErr>(open as u32, feed, number);
+        let awaited = arguments.next_of_exchange::<Given, Unserved>(open as u32, feed, number);
         let awaited = awaited.map_err(Unserved::Refused)?;
         let (plan, index) = (Arc::clone(self.plan), self.index);
         let later = arguments.run_awaited(async move {
@@ -229,8 +278,7 @@ impl<'py> ExchangeCall<'_, 'py> {
             let finish: Finish = Box::new(move |arguments| {
                 let came = came?;
                 attached(None, |py| {
-                    let answer = came.map_err(Unserved::Python);
-                    let answer = answer.and_then(|batch| Ok(batch_of(py, batch)?));
+                    let answer = came.and_then(|batch| Ok(batch_of(py, batch)?));
                     reply(py, &plan, index, (answer, arguments))
                 })
             });
@@ -247,8 +295,7 @@ impl<'py> ExchangeCall<'_, 'py> {
         arguments: Arguments<'_>,
     ) -> Result<Replied, Unserved> {
         let (sink, number) = (given[0].extract()?, given[1].extract()?);
-        let items = given[2].try_iter()?.map(|item| item.map(Bound::unbind));
-        let items = items.collect::<PyResult<Vec<_>>>()?;
+        let items = items_of(&given[2])?;
         let awaited = arguments.put_to_exchange::<Py<PyAny>>(open as u32, sink, number, items);
         let awaited = awaited.map_err(Unserved::Refused)?;
         let later = arguments.run_awaited(async move {
@@ -274,6 +321,11 @@ impl<'py> ExchangeCall<'_, 'py> {
         ended.map_err(Unserved::Refused)?;
         Ok(self.py.None().into_bound(self.py))
     }
+}
+
+/// The items of a batch that came.
+pub fn items_of(batch: &Bound<'_, PyAny>) -> PyResult<Vec<Py<PyAny>>> {
+    batch.try_iter()?.map(|item| item.map(Bound::unbind)).collect()
 }
 
 /// A batch as a procedure that carries one returns it.

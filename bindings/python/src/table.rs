@@ -249,7 +249,8 @@ pub enum Role {
 impl Role {
     /// Whether an event loop runs it, if one serves.
     pub fn is_awaited(self) -> bool {
-        matches!(self, Role::Plain | Role::OpensExchange { .. })
+        use Role::{OpensExchange, OpensSource, OpensTaker, Plain};
+        matches!(self, Plain | OpensSource { .. } | OpensTaker { .. } | OpensExchange { .. })
     }
 }
 

@@ -11,21 +11,51 @@ import nearcall
 
 
 def awaiting(server: type, base: type) -> type:
-    """The same server, as one of ``base``: whatever that wants awaited has to wait first."""
-    wanted = {name for name, made in vars(base).items() if inspect.iscoroutinefunction(made)}
-    members: dict[str, object] = {}
-    for name, member in vars(server).items():
-        if callable(member):
-            members[name] = _awaited(member) if name in wanted else member
+    """The same server, as one of ``base``, whose procedures have to wait first."""
+    members = {name: member for name, member in vars(server).items() if callable(member)}
+    for name in base.__abstractmethods__:  # type: ignore[attr-defined]
+        is_coroutine = inspect.iscoroutinefunction(getattr(base, name))
+        members[name] = (_awaited if is_coroutine else _generated)(members[name])
     return type(server.__name__, (base,), members)
 
 
-def _awaited(function: typing.Callable[..., object]) -> typing.Callable[..., object]:
+def _awaited(function: typing.Callable[..., typing.Any]) -> typing.Callable[..., object]:
     async def awaited(*arguments: object) -> object:
+        match arguments:
+            case (*given, nearcall.AsyncInlet() as inlet):
+                return await _taken(function(*given), inlet)
         # It may call the very server.
         return await asyncio.to_thread(function, *arguments)
 
     return awaited
+
+
+async def _taken(
+    taker: nearcall.Taker[object, object], inlet: nearcall.AsyncInlet[object]
+) -> object:
+    try:
+        async for item in inlet:
+            taker.take(item)
+        return taker.end()
+    finally:
+        taker.close()
+
+
+def _generated(
+    function: typing.Callable[..., typing.Iterable[object]],
+) -> typing.Callable[..., object]:
+    async def generated(*arguments: object) -> typing.AsyncIterator[object]:
+        items = iter(function(*arguments))
+        try:
+            for item in items:
+                await asyncio.sleep(0)
+                yield item
+        finally:
+            close = getattr(items, "close", None)
+            if close is not None:
+                close()
+
+    return generated
 
 
 def serve(servers: dict[str, tuple[type, type]]) -> None:

@@ -386,18 +386,3 @@ def test_no_wake_is_lost_where_calls_and_wakes_come_at_once(
 def test_who_is_awaited_is_exported_by_a_loop(witness: Module) -> None:
     with pytest.raises(RuntimeError, match="no running event loop"):
         nearcall.export("nowhere", witnessing(witness)())
-
-
-def test_what_opens_a_feed_is_not_awaited(passing: Module) -> None:
-    wanted = {name for name, made in vars(passing.FeedingAsyncServer).items() if callable(made)}
-
-    async def numbers(self: object, count: int, pause_ms: int) -> None: ...
-
-    members = dict.fromkeys(wanted, lambda self: None) | {"numbers": numbers}
-    feeding = type("Feeding", (passing.FeedingAsyncServer,), members)
-
-    async def main() -> None:
-        with pytest.raises(TypeError, match="numbers is `async def`: what opens a feed to one side"):
-            nearcall.export("feeding", feeding())
-
-    asyncio.run(main())

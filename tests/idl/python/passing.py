@@ -678,43 +678,43 @@ class FeedingAsyncServer(_raw.AsyncServer):
     _interface = _FEEDING
 
     @_abc.abstractmethod
-    def rows(self, name: str, count: int, refused: int) -> _typing.Iterable[Row]:
+    def rows(self, name: str, count: int, refused: int) -> _typing.AsyncIterable[Row]:
         """Rows of keys from 0. Refuses to begin without a name, and the row of that key."""
 
     @_abc.abstractmethod
-    def numbers(self, count: int, pause_ms: int) -> _typing.Iterable[int]:
+    def numbers(self, count: int, pause_ms: int) -> _typing.AsyncIterable[int]:
         """Numbers from 0, each after so many milliseconds."""
 
     @_abc.abstractmethod
-    def lines(self, letters: int) -> _typing.Iterable[str]:
+    def lines(self, letters: int) -> _typing.AsyncIterable[str]:
         """Text of that many letters, once."""
 
     @_abc.abstractmethod
-    def octets(self, count: int) -> _typing.Iterable[int]:
+    def octets(self, count: int) -> _typing.AsyncIterable[int]:
         """The procedure `octets`."""
 
     @_abc.abstractmethod
-    def digests(self, count: int) -> _typing.Iterable[_raw.Buffer]:
+    def digests(self, count: int) -> _typing.AsyncIterable[_raw.Buffer]:
         """The procedure `digests`."""
 
     @_abc.abstractmethod
-    def torn(self) -> _typing.Iterable[Row]:
+    def torn(self) -> _typing.AsyncIterable[Row]:
         """Three rows, and one whose name is over its bound."""
 
     @_abc.abstractmethod
-    def load(self, name: str, refused: int) -> _nearcall.Taker[Row, int]:
+    async def load(self, name: str, refused: int, inlet: _nearcall.AsyncInlet[Row]) -> int:
         """How many rows there were; refuses the row of that key."""
 
     @_abc.abstractmethod
-    def sum(self) -> _nearcall.Taker[int, int]:
+    async def sum(self, inlet: _nearcall.AsyncInlet[int]) -> int:
         """Their sum."""
 
     @_abc.abstractmethod
-    def joined(self) -> _nearcall.Taker[str, str]:
+    async def joined(self, inlet: _nearcall.AsyncInlet[str]) -> str:
         """All of it."""
 
     @_abc.abstractmethod
-    def dropped(self) -> _nearcall.Taker[int, None]:
+    async def dropped(self, inlet: _nearcall.AsyncInlet[int]) -> None:
         """The procedure `dropped`."""
 
     @_abc.abstractmethod

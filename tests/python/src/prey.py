@@ -46,7 +46,7 @@ check = Prey()
 
 
 def awaiting(server):
-    """The same server, each of whose procedures that can be awaited is."""
+    """The same server, each of whose procedures is awaited."""
     awaiting = nearcall.AsyncServer.__subclasses__()
     [base] = (base for base in awaiting if base._interface is server._interface)
 
@@ -59,16 +59,34 @@ def awaiting(server):
                 return argument._outlet
         return argument
 
+    async def taken(taker, inlet):
+        try:
+            async for item in inlet:
+                taker.take(item)
+            return taker.end()
+        finally:
+            taker.close()
+
     def awaited(function):
         async def awaited(*arguments):
+            match arguments:
+                case (*given, nearcall.AsyncInlet() as inlet):
+                    return await taken(function(*given), inlet)
             return function(*map(plain, arguments))
 
         return awaited
 
+    def generated(function):
+        async def generated(*arguments):
+            for item in function(*arguments):
+                yield item
+
+        return generated
+
     members = {name: member for name, member in vars(server).items() if callable(member)}
-    for name in members:
-        if inspect.iscoroutinefunction(getattr(base, name, None)):
-            members[name] = awaited(members[name])
+    for name in base.__abstractmethods__:
+        is_coroutine = inspect.iscoroutinefunction(getattr(base, name))
+        members[name] = (awaited if is_coroutine else generated)(members[name])
     return type(server.__name__, (base,), members)
 
 

@@ -1,5 +1,5 @@
 """Calls that are awaited, and procedures that are: the runtime wakes the event loop. What opens, or
-carries, a feed waits in a thread.
+carries, a client's feed waits in a thread.
 
 Nothing else of this package needs asyncio, which takes longer to import than all of it: so this
 module is imported by what awaits, when it does."""
@@ -147,16 +147,13 @@ def wakes() -> Wakes:
 
 
 async def _served(call: ServedCall) -> None:
-    """Serves a call."""
+    """Serves a call, and the feed to one side that it opens."""
     SERVED.set(call)
     try:
         arguments = call.arguments()
         if arguments is None:
             return
-        if call.opens_exchange:
-            *given, inlet, outlet = arguments
-            arguments = (*given, AsyncInlet(inlet), AsyncOutlet(outlet))
-        results = await call.function(*arguments)
+        results = await _run(call, arguments)
     except (asyncio.CancelledError, GeneratorExit):
         call.give_up()
         raise
@@ -167,6 +164,38 @@ async def _served(call: ServedCall) -> None:
         raise
     else:
         call.reply(results)
+
+
+async def _run(call: ServedCall, arguments: tuple[typing.Any, ...]) -> object:
+    """What the method evaluates to. What it opens is open from then on that there can be items."""
+    match call.opens:
+        case "source":
+            *given, outlet = arguments
+            made = aiter(call.function(*given))
+            call.open()
+            return await _give(made, outlet)
+        case "taker":
+            *given, inlet = arguments
+            taking = call.function(*given, AsyncInlet(inlet))
+            call.open()
+            return await taking
+        case "exchange":
+            *given, inlet, outlet = arguments
+            arguments = (*given, AsyncInlet(inlet), AsyncOutlet(outlet))
+    return await call.function(*arguments)
+
+
+async def _give(items: typing.AsyncIterator[object], outlet: Outlet[typing.Any]) -> None:
+    """Gives the client what an async generator makes, as long as it wants that."""
+    try:
+        async for item in items:
+            await _ready(outlet)
+            if not outlet.put_made(item):
+                break
+    finally:
+        close = getattr(items, "aclose", None)
+        if close is not None:
+            await close()
 
 
 async def called(binding: Binding, procedure: int, *arguments: object) -> typing.Any:

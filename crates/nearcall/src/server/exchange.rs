@@ -27,6 +27,8 @@ use crate::batch::{Batch, Keeping};
 use crate::error::UsageError;
 use crate::raw::{Refusal, ServedCall};
 
+pub(crate) mod one_way;
+
 /// Items that a client sends. `None` once the client has said that there are no more.
 ///
 /// Asking for one waits on this thread until there is one; a procedure that opens an exchange has
@@ -208,6 +210,11 @@ impl<T, E> Outlet<T, E> {
         self.way.poll_while(context, Way::has_no_room)
     }
 
+    /// Nobody wants items any more: the client has given this side up, or has ended.
+    pub fn is_given_up(&self) -> bool {
+        self.way.state().is_unwanted
+    }
+
     /// Raises an exception behind the items: the feed is over.
     pub fn raise(self, raised: E) {
         let mut state = self.way.state();
@@ -232,6 +239,16 @@ impl<T, E> Drop for Outlet<T, E> {
         let last = if std::thread::panicking() { Last::Panicked } else { Last::Ended };
         state.last.get_or_insert(last);
         Way::wake(state);
+    }
+}
+
+impl<T> SentEnd<T> {
+    /// No more come. Whom to tell of it, outside of the lock on the feed; `None` if it is of
+    /// another kind, or if a call is there.
+    fn end(&self, kind: u32) -> Option<Arc<Way<T, Infallible>>> {
+        let _only = self.0.enter(kind)?;
+        self.0.state().last.get_or_insert(Last::Ended);
+        Some(Arc::clone(&self.0))
     }
 }
 
@@ -474,12 +491,7 @@ impl ServedCall<'_> {
         feed: u64,
     ) -> Result<(), Box<Refusal>> {
         let feeds = &self.binding.feeds;
-        let way = feeds.with(feed, None, |end| {
-            let SentEnd(way) = end.downcast_ref::<SentEnd<T>>()?;
-            let _only = way.enter(kind)?;
-            way.state().last.get_or_insert(Last::Ended);
-            Some(Arc::clone(way))
-        })?;
+        let way = feeds.with(feed, None, |end| end.downcast_ref::<SentEnd<T>>()?.end(kind))?;
         way.tell(way.state());
         feeds.close(feed);
         Ok(())

@@ -13,16 +13,24 @@ pub struct FeedTypes {
     pub client: String,
     /// What a client has whose calls are awaited.
     pub waiting: String,
-    /// What a server returns.
-    pub server: String,
-    /// What a server is given behind its arguments, of an exchange: names and kinds.
-    pub ends: Vec<(&'static str, String)>,
+    /// What a server does.
+    pub server: Served,
+    /// What one does that is awaited.
+    pub awaited: Served,
 }
 
-impl FeedTypes {
-    /// Whether a server that is awaited awaits what opens it.
-    pub fn is_awaited(&self) -> bool {
-        !self.ends.is_empty()
+/// How what opens a feed stands in a server.
+pub struct Served {
+    /// `def`, or `async def`.
+    pub define: &'static str,
+    /// What it is given behind its arguments: names and types.
+    pub ends: Vec<(&'static str, String)>,
+    pub returns: String,
+}
+
+impl Served {
+    fn plain(returns: String) -> Served {
+        Served { define: "def", ends: Vec::new(), returns }
     }
 }
 
@@ -42,8 +50,9 @@ impl Python<'_> {
                 opening: "_feed",
                 client: format!("_nearcall.Feed[{came}]"),
                 waiting: format!("_nearcall.AsyncFeed[{came}]"),
-                server: format!("_typing.Iterable[{sent}]"),
-                ends: Vec::new(),
+                server: Served::plain(format!("_typing.Iterable[{sent}]")),
+                // An async generator is no coroutine.
+                awaited: Served::plain(format!("_typing.AsyncIterable[{sent}]")),
             },
             FeedWay::There { end, .. } => {
                 let end = &interface.operations[end as usize];
@@ -52,8 +61,12 @@ impl Python<'_> {
                     opening: "_sink",
                     client: format!("_nearcall.Sink[{sent}, {result}]"),
                     waiting: format!("_nearcall.AsyncSink[{sent}, {result}]"),
-                    server: format!("_nearcall.Taker[{came}, {made}]"),
-                    ends: Vec::new(),
+                    server: Served::plain(format!("_nearcall.Taker[{came}, {made}]")),
+                    awaited: Served {
+                        define: "async def",
+                        ends: vec![("inlet", format!("_nearcall.AsyncInlet[{came}]"))],
+                        returns: made,
+                    },
                 }
             }
             FeedWay::Both { .. } => {
@@ -64,15 +77,20 @@ impl Python<'_> {
                         "tuple[_nearcall.{kind}Sink[{put}, None], _nearcall.{kind}Feed[{came}]]"
                     )
                 };
+                let served = |define, kind: &str| Served {
+                    define,
+                    ends: vec![
+                        ("inlet", format!("_nearcall.{kind}Inlet[{taken}]")),
+                        ("outlet", format!("_nearcall.{kind}Outlet[{sent}]")),
+                    ],
+                    returns: String::from("None"),
+                };
                 FeedTypes {
                     opening: "_exchange",
                     client: sides(""),
                     waiting: sides("Async"),
-                    server: String::from("None"),
-                    ends: vec![
-                        ("inlet", format!("Inlet[{taken}]")),
-                        ("outlet", format!("Outlet[{sent}]")),
-                    ],
+                    server: served("def", ""),
+                    awaited: served("async def", "Async"),
                 }
             }
         })

@@ -1,7 +1,7 @@
 //! Interfaces: the table of the plan, the clients and the server.
 
 use crate::back::python::Python;
-use crate::back::python::feeds::FeedTypes;
+use crate::back::python::feeds::{FeedTypes, Served};
 use crate::back::python::messages::{Part, Role};
 use crate::back::python::names::{InterfaceNames, parameter_names};
 use crate::back::python::text::{Text, quoted, tuple};
@@ -62,9 +62,7 @@ impl Python<'_> {
                 text.line("@_abc.abstractmethod");
                 let name = &names.functions[index];
                 let feed = self.feed(id, interface, index);
-                // What opens a feed to one side is not.
-                let may_be = feed.as_ref().is_none_or(FeedTypes::is_awaited);
-                let is_awaited = class == names.awaited && may_be;
+                let is_awaited = class == names.awaited;
                 let signature = self.server_signature((name, is_awaited), operation, feed);
                 text.block(&signature, |text| {
                     text.docstring(&operation.doc, &undocumented::served(operation));
@@ -165,12 +163,16 @@ impl Python<'_> {
             let name = taken.take(&part.name);
             all += &format!(", {name}: {}", self.came_annotation(&part));
         }
-        let (define, kind) = if is_awaited { ("async def", "Async") } else { ("def", "") };
-        for (name, declared) in feed.iter().flat_map(|feed| &feed.ends) {
-            all += &format!(", {}: _nearcall.{kind}{declared}", taken.take(name));
+        let served = feed.map(|feed| if is_awaited { feed.awaited } else { feed.server });
+        for (name, declared) in served.iter().flat_map(|served| &served.ends) {
+            all += &format!(", {}: {declared}", taken.take(name));
         }
-        let results = feed.map_or_else(|| self.made_annotation(operation), |feed| feed.server);
-        format!("{define} {name}(self{all}) -> {results}:")
+        let (define, returns) = match served {
+            Some(Served { define, returns, .. }) => (define, returns),
+            None if is_awaited => ("async def", self.made_annotation(operation)),
+            None => ("def", self.made_annotation(operation)),
+        };
+        format!("{define} {name}(self{all}) -> {returns}:")
     }
 
     /// What a procedure may evaluate to.

@@ -1,0 +1,285 @@
+//! Feeds to one side that are awaited (design note 0020): what an exchange has each way, one way,
+//! and an answer behind what goes.
+//!
+//! ```text
+//!   next: suspended until put              ◀── Outlet
+//!   put: suspended until taken             ──▶ Inlet  ┐ one procedure,
+//!   end: suspended until it has answered   ◀── Answer ┘ a task of the application's
+//! ```
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use super::{AskedEnd, AtWay, Inlet, Last, Outlet, SentEnd, Way};
+use crate::batch::{Batch, Keeping};
+use crate::raw::{Refusal, ServedCall};
+
+/// What the runtime keeps, until it has a number, of a feed whose items an [`Outlet`] is given.
+pub struct OutletEnd<T, E>(AskedEnd<T, E>);
+
+/// The same of a feed whose items come out of an [`Inlet`].
+pub struct InletEnd<T, R, E> {
+    sent: SentEnd<T>,
+    answer: AskedEnd<R, E>,
+}
+
+/// Where what became of the items goes, once. Dropped before, its client is told what it is told of
+/// a panic.
+pub struct Answer<R, E>(Outlet<R, E>);
+
+/// An answer, or what was raised in its place.
+pub(crate) type Answered<R, E> = Result<Result<R, E>, Box<Refusal>>;
+
+/// The ends of a new feed to the client: the runtime's, and the application's. At most `limit`
+/// items wait for the client, and `keeping` is what becomes of them; `kind` as of an exchange.
+pub fn outlet<T, E>(kind: u32, limit: u32, keeping: Keeping<T>) -> (OutletEnd<T, E>, Outlet<T, E>) {
+    let way = Arc::new(Way::new(kind, Batch::new(keeping, limit)));
+    let outlet = Outlet { way: Arc::clone(&way), apart: Batch::new(keeping, limit) };
+    (OutletEnd(AskedEnd(way)), outlet)
+}
+
+/// The ends of a new feed from the client: the runtime's, and the application's two.
+pub fn inlet<T, R, E>(kind: u32) -> (InletEnd<T, R, E>, Inlet<T>, Answer<R, E>) {
+    let way = Arc::new(Way::new(kind, Batch::of(Vec::new())));
+    let inlet = Inlet { way: Arc::clone(&way), batch: VecDeque::new(), is_over: false };
+    let (OutletEnd(answer), outlet) = outlet(kind, 1, Keeping::AsItIs);
+    (InletEnd { sent: SentEnd(way), answer }, inlet, Answer(outlet))
+}
+
+impl<R, E> Answer<R, E> {
+    /// The procedure has returned.
+    pub fn give(mut self, answer: R) {
+        // Refused it cannot be, and its client may have given it up.
+        let _ = self.0.put(answer);
+    }
+
+    /// The procedure has raised.
+    pub fn raise(self, raised: E) {
+        self.end(Last::Raised(raised));
+    }
+
+    /// Nobody waits for it: the client has given the feed up, or has ended.
+    pub fn is_given_up(&self) -> bool {
+        self.0.is_given_up()
+    }
+
+    fn end(&self, last: Last<E>) {
+        let mut state = self.0.way.state();
+        state.last.get_or_insert(last);
+        Way::wake(state);
+    }
+}
+
+impl<R, E> Drop for Answer<R, E> {
+    fn drop(&mut self) {
+        self.end(Last::Panicked);
+    }
+}
+
+impl<R, E> AtWay<R, E> {
+    /// Waits for the answer, which stays; or takes what was raised.
+    fn poll_answered(&self, context: &Context<'_>) -> Poll<Answered<(), E>> {
+        let mut state = self.0.state();
+        if state.is_unwanted {
+            return Poll::Ready(Err(Box::new(Refusal::FeedOver)));
+        }
+        if !state.items.is_empty() {
+            return Poll::Ready(Ok(Ok(())));
+        }
+        match state.last.take() {
+            Some(Last::Raised(raised)) => Poll::Ready(Ok(Err(raised))),
+            Some(_) => no_answer(),
+            None => {
+                state.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// The answer, or what was raised.
+    async fn answer(&self) -> Answered<R, E> {
+        match poll_fn(|context| self.poll_next(context)).await {
+            Some(Ok((batch, _))) => match batch.into_items().pop() {
+                Some(answer) => Ok(Ok(answer)),
+                None => Err(Box::new(Refusal::FeedOver)),
+            },
+            Some(Err(raised)) => Ok(Err(raised)),
+            None => no_answer(),
+        }
+    }
+}
+
+/// It was told of where it happened; what waits for an answer ends as it did.
+fn no_answer() -> ! {
+    resume_unwind(Box::new("who was to answer has not"))
+}
+
+impl ServedCall<'_> {
+    /// Opens a feed to the client; its number.
+    pub(crate) fn open_outlet<T, E>(&self, end: OutletEnd<T, E>) -> Result<u64, Box<Refusal>>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let [feed] = self.open_feeds([Box::new(end.0)])?;
+        Ok(feed)
+    }
+
+    /// Opens a feed from the client; its number.
+    pub(crate) fn open_inlet<T, R, E>(&self, end: InletEnd<T, R, E>) -> Result<u64, Box<Refusal>>
+    where
+        T: Send + 'static,
+        R: Send + 'static,
+        E: Send + 'static,
+    {
+        let [feed] = self.open_feeds([Box::new(end)])?;
+        Ok(feed)
+    }
+
+    /// Waits until the application has taken the batch before, or has answered: then the items are
+    /// dropped, and the client asks for the answer at the end.
+    pub(crate) fn put_to_inlet<T, R, E>(
+        &self,
+        kind: u32,
+        (feed, number): (u64, u32),
+        items: Vec<T>,
+    ) -> Result<impl Future<Output = Answered<(), E>> + Send + use<T, R, E>, Box<Refusal>>
+    where
+        T: Send + 'static,
+        R: Send + 'static,
+        E: Send + 'static,
+    {
+        let binding = self.outliving()?;
+        let (at_way, at_answer) = binding.feeds.with(feed, Some(number), |end| {
+            let InletEnd { sent, answer } = end.downcast_ref::<InletEnd<T, R, E>>()?;
+            Some((sent.0.enter(kind)?, answer.0.enter(kind)?))
+        })?;
+        let mut items = Batch::of(items);
+        Ok(async move {
+            let put = poll_fn(|context| match at_way.poll_put(&mut items, context) {
+                Poll::Ready(Ok(())) => Poll::Ready(Ok(Ok(()))),
+                // Also where there is no room: whoever has answered may keep its inlet.
+                Poll::Ready(Err(_)) | Poll::Pending => at_answer.poll_answered(context),
+            });
+            let put = put.await;
+            if !matches!(put, Ok(Ok(()))) {
+                binding.feeds.close(feed);
+            }
+            put
+        })
+    }
+
+    /// The client sends no more: waits for the answer.
+    pub(crate) fn end_of_inlet<T, R, E>(
+        &self,
+        kind: u32,
+        feed: u64,
+    ) -> Result<impl Future<Output = Answered<R, E>> + Send + use<T, R, E>, Box<Refusal>>
+    where
+        T: Send + 'static,
+        R: Send + 'static,
+        E: Send + 'static,
+    {
+        let binding = self.outliving()?;
+        let (way, at_answer) = binding.feeds.with(feed, None, |end| {
+            let InletEnd { sent, answer } = end.downcast_ref::<InletEnd<T, R, E>>()?;
+            let at_answer = answer.0.enter(kind)?;
+            Some((sent.end(kind)?, at_answer))
+        })?;
+        way.tell(way.state());
+        Ok(async move {
+            let answer = at_answer.answer().await;
+            binding.feeds.close(feed);
+            answer
+        })
+    }
+}
+
+impl<T, E> fmt::Debug for OutletEnd<T, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutletEnd").finish_non_exhaustive()
+    }
+}
+
+impl<T, R, E> fmt::Debug for InletEnd<T, R, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InletEnd").finish_non_exhaustive()
+    }
+}
+
+impl<R, E> fmt::Debug for Answer<R, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answer").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::task::Waker;
+
+    use super::*;
+
+    /// One from the client, of numbers, whose answer is one.
+    fn opened() -> (InletEnd<u32, u32, u8>, Inlet<u32>, Answer<u32, u8>) {
+        inlet(7)
+    }
+
+    fn at_answer(end: &InletEnd<u32, u32, u8>) -> AtWay<u32, u8> {
+        end.answer.0.enter(7).unwrap()
+    }
+
+    fn context() -> Context<'static> {
+        Context::from_waker(Waker::noop())
+    }
+
+    #[test]
+    fn an_answer_is_there_for_whoever_puts_more_and_for_whoever_ends() {
+        let (end, _inlet, answer) = opened();
+        let at_answer = at_answer(&end);
+        assert!(end.answer.0.enter(7).is_none() && end.answer.0.enter(8).is_none());
+        assert!(at_answer.poll_answered(&context()).is_pending() && !answer.is_given_up());
+        answer.give(5);
+        for _ in 0..2 {
+            assert!(matches!(at_answer.poll_answered(&context()), Poll::Ready(Ok(Ok(())))));
+        }
+        let Poll::Ready(Some(Ok((batch, _)))) = at_answer.poll_next(&context()) else {
+            panic!("no answer");
+        };
+        assert_eq!(batch.into_items(), [5]);
+    }
+
+    #[test]
+    fn what_is_raised_is_told_once_and_no_answer_is_a_panic() {
+        let (end, _inlet, answer) = opened();
+        answer.raise(3);
+        let at_answer_raised = at_answer(&end);
+        assert!(matches!(at_answer_raised.poll_answered(&context()), Poll::Ready(Ok(Err(3)))));
+
+        let (end, _inlet, answer) = opened();
+        drop(answer);
+        let asked = at_answer(&end);
+        let asks = AssertUnwindSafe(|| asked.poll_answered(&context()));
+        assert!(catch_unwind(asks).is_err());
+    }
+
+    #[test]
+    fn nobody_waits_for_an_answer_once_the_feed_was_given_up() {
+        let (end, mut inlet, answer) = opened();
+        let at_answer = at_answer(&end);
+        drop(end);
+        assert!(answer.is_given_up() && inlet.next() == Some(Err(super::super::GivenUp)));
+        let over = at_answer.poll_answered(&context());
+        assert!(matches!(over, Poll::Ready(Err(over)) if matches!(*over, Refusal::FeedOver)));
+        answer.give(5);
+
+        let (end, outlet) = outlet::<u32, u8>(7, 1, Keeping::AsItIs);
+        assert!(!outlet.is_given_up());
+        drop(end);
+        assert!(outlet.is_given_up());
+    }
+}
