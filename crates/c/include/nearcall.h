@@ -11,7 +11,7 @@
  *  - An exception is its environment's. Its caller looks at it there, and has
  *    nearcall_environment_release give it back before another call has the environment, which would
  *    forget it.
- *  - A result that is declared `@prealloc out` comes to memory of its caller's, which must be for as
+ *  - A result that is declared `@prealloc` comes to memory of its caller's, which must be for as
  *    many as can come: more are NEARCALL_RESULTS_REFUSED, and the procedure has run. `_length` is 0
  *    after an error, and the memory holds anything; it is never freed, nor kept.
  *  - What an inout parameter holds must be from nearcall_allocate: the call frees it and puts what
@@ -274,8 +274,9 @@ typedef struct nearcall_take {
     uint32_t form;
 } nearcall_take;
 
-/* Memory of the caller's for a result that is declared `@prealloc out`: the parameter is a
- * nearcall_prealloc_<type>, the same with a type for its elements. */
+/* Memory of the caller's for a result that is declared `@prealloc`: the parameter is a
+ * nearcall_prealloc_<type>, the same with a type for its elements. What is returned has one, too,
+ * in front of the environment. */
 typedef struct nearcall_prealloc {
     void *_buffer;
     uint32_t _length;  /* how many came; of text without the NUL */

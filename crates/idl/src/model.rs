@@ -268,6 +268,8 @@ pub struct Operation {
     pub returns: Option<Type>,
     /// `@opaque` on the operation applies to what it returns.
     pub returns_opaque: bool,
+    /// `@prealloc` on the operation applies to what it returns, as [`Parameter::is_prealloc`].
+    pub returns_prealloc: bool,
     /// `@fd` on the operation: what it returns is a descriptor of this kind.
     pub returns_descriptor: Option<DescriptorKind>,
     /// `@feed` on the operation: it returns items. Not in a whole model: see [`Operation::feed`].

@@ -112,12 +112,17 @@ fn midl_has_two_names_for_memory_of_a_client() {
              void f([in] long n, [out, prealloc, size_is(n)] long *a,
                     [out, prealloc_client, string] char **b, [out, string] char **c,
                     [out, prealloc_server, string] char **d);
+             [prealloc, string] char *g([in] long n);
+             [prealloc_client, string] char *h([in] long n);
+             [string] char *i([in] long n);
          }",
     );
     let Kind::Interface(interface) = &find(&model, "I").kind else { panic!() };
     let parameters = &interface.operations[0].parameters;
     let memory: Vec<bool> = parameters.iter().map(|one| one.is_prealloc).collect();
     assert_eq!(memory, [false, true, true, false, false]);
+    let memory: Vec<bool> = interface.operations.iter().map(|one| one.returns_prealloc).collect();
+    assert_eq!(memory, [false, true, true, false]);
 }
 
 #[test]

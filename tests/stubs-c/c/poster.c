@@ -66,7 +66,9 @@ static void results_elsewhere(const posting_Posting *client) {
     int32_t mine[5];
     nearcall_prealloc_int32 numbers = NEARCALL_PREALLOC(mine);
     nearcall_posted_posting_Posting_counted call;
+    nearcall_posted_posting_Posting_count_again again;
     nearcall_posted_posting_Posting_made made;
+    int32_t last;
     char text[8];
     int file;
     CHECK(nearcall_post_posting_Posting_counted(client, 5, &call, &env));
@@ -80,6 +82,13 @@ static void results_elsewhere(const posting_Posting *client) {
     CHECK(nearcall_post_posting_Posting_counted(client, 6, &call, &env));
     nearcall_collect_posting_Posting_counted(&call, &numbers, &env);
     CHECK(env.outcome == NEARCALL_RESULTS_REFUSED && numbers._length == 0);
+    mine[3] = 0;
+    CHECK(nearcall_post_posting_Posting_count_again(client, 4, &again, &env));
+    nearcall_collect_posting_Posting_count_again(&again, &last, &numbers, &env);
+    CHECK(env.outcome == NEARCALL_RETURNED && last == 3 && numbers._length == 4 && mine[3] == 3);
+    CHECK(nearcall_post_posting_Posting_count_again(client, 6, &again, &env));
+    nearcall_collect_posting_Posting_count_again(&again, &last, &numbers, &env);
+    CHECK(env.outcome == NEARCALL_RESULTS_REFUSED && last == 0 && numbers._length == 0);
 }
 
 /* What is not posted is collected without harm, and says so. */

@@ -72,6 +72,8 @@ static void values(const Posting &client) {
     }
     CHECK(outcome_of([&] { posting(client).turned("a", Few(9)); }) == NEARCALL_USAGE);
     auto results = posting(client).counted(5);
+    const auto [again, last] = posting(client).count_again(4).collect();
+    CHECK(again == Few({0, 1, 2, 3}) && last == 3);
     auto made = posting(client).made("a file");
     CHECK(results.collect() == Few({0, 1, 2, 3, 4}));
     char file[8];

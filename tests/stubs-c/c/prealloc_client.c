@@ -75,6 +75,29 @@ static void made(uint32_t count) {
     nearcall_free_sequence_int32(&all);
 }
 
+static void given(uint32_t count) {
+    nearcall_prealloc_int32 all = {room, 77, ROOM, NULL, NULL};
+    ready_Shelf_given(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && all._buffer == room && all._maximum == ROOM);
+    CHECK(count == 0 || room[count - 1] == (int32_t)(count - 1));
+}
+
+static void title(uint32_t count) {
+    nearcall_prealloc_int32 all = {room, 0, ROOM, NULL, NULL};
+    nearcall_prealloc_text name = {letters, 0, ROOM, NULL, NULL};
+    ready_Shelf_title(shelf, count, &all, &name, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(name._length == count && strlen(letters) == count && all._length == count);
+}
+
+static void page(uint32_t count) {
+    nearcall_prealloc_octet all = {bytes, 0, ROOM, NULL, NULL};
+    ready_Shelf_page(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && (count == 0 || bytes[count - 1] == (uint8_t)(count - 1)));
+}
+
 /* As much as there is room for comes, and one more does not; the binding holds. */
 static void exactly(void) {
     int32_t four[4] = {1, 2, 3, 4};
@@ -112,6 +135,35 @@ static void exactly(void) {
     ready_Shelf_lent(shelf, 16, &some, &env);
     CHECK(some._length == 16 && bytes[15] == 15);
     nothing_behind(bytes, 16, sizeof bytes);
+}
+
+/* The same of what is returned, which messages call so. */
+static void exactly_returned(void) {
+    int32_t four[4] = {1, 2, 3, 4};
+    nearcall_prealloc_int32 all = NEARCALL_PREALLOC(four), some = {room, 5, ROOM, NULL, NULL};
+    nearcall_prealloc_text name = {letters, 7, 5, NULL, NULL};
+    nearcall_prealloc_octet octet = {bytes, 9, 16, NULL, NULL};
+    wiped();
+    ready_Shelf_given(shelf, 4, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == 4 && four[3] == 3);
+    ready_Shelf_given(shelf, 5, &all, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "returned has 5 bytes or elements, its caller room for 4");
+    CHECK(env.ran == NEARCALL_RAN_YES && all._length == 0 && four[3] == 3);
+    all._length = 4;
+    ready_Shelf_given(shelf, 1000000, &all, &env);
+    CHECK(env.outcome == NEARCALL_RAISED && all._length == 0);
+    nearcall_environment_release(&env);
+    ready_Shelf_title(shelf, 5, &some, &name, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "returned has 6 bytes or elements, its caller room for 5");
+    CHECK(some._length == 0 && name._length == 0);
+    ready_Shelf_title(shelf, 4, &some, &name, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(some._length == 4 && name._length == 4 && strcmp(letters, "aaaa") == 0);
+    nothing_behind(letters, 5, sizeof letters);
+    ready_Shelf_page(shelf, 17, &octet, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "returned has 17 bytes or elements, its caller room for 16");
+    nothing_behind(bytes, 0, sizeof bytes);
 }
 
 /* What else came is given back with the error, and an exception has no results. */
@@ -154,6 +206,12 @@ static void growing(void) {
     ready_Shelf_numbers(shelf, ROOM + 1, &all, &env);
     expect(NEARCALL_NO_MEMORY, "no memory for 8004 bytes of results");
     CHECK(all._length == 0);
+    ready_Shelf_given(shelf, 60, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == 60 && all._maximum == 60 && all._buffer == own && own[59] == 59);
+    ready_Shelf_given(shelf, ROOM + 1, &all, &env);
+    expect(NEARCALL_NO_MEMORY, "no memory for 8004 bytes of results");
+    CHECK(all._length == 0);
 }
 
 int main(int argc, char **argv) {
@@ -161,7 +219,8 @@ int main(int argc, char **argv) {
         const char *name;
         void (*call)(uint32_t count);
     } all[] = {
-        {"numbers", numbers}, {"text", text}, {"octets", octets}, {"lent", lent}, {"made", made}};
+        {"numbers", numbers}, {"text", text}, {"octets", octets}, {"lent", lent}, {"made", made},
+        {"given", given},     {"title", title}, {"page", page}};
     static const uint32_t counts[] = {0, 1, 8, 150, 1999};
     nearcall_domain *domain;
     ready_Shelf *own;
@@ -180,6 +239,7 @@ int main(int argc, char **argv) {
         printf("%s %llu\n", all[i].name, counting_got - before);
     }
     exactly();
+    exactly_returned();
     beside();
     growing();
     nearcall_release_ready_Shelf(own);

@@ -50,6 +50,19 @@ void all(const ready::Shelf &shelf) {
         shelf.lent(many, octets);
         CHECK(octets.size() == many && (many == 0 || octets.back() == std::uint8_t(many - 1)));
     });
+    count("given", [&](std::uint32_t many) {
+        shelf.given(many, numbers);
+        CHECK(numbers.size() == many && (many == 0 || numbers.back() == std::int32_t(many - 1)));
+    });
+    count("title", [&](std::uint32_t many) {
+        shelf.title(many, numbers, text);
+        CHECK(text == std::string_view(text.data(), many) && std::strlen(text.c_str()) == many);
+        CHECK(numbers.size() == many);
+    });
+    count("page", [&](std::uint32_t many) {
+        shelf.page(many, octets);
+        CHECK(octets.size() == many && (many == 0 || octets.back() == std::uint8_t(many - 1)));
+    });
     count("made", [&](std::uint32_t many) { CHECK(shelf.made(many).size() == many); });
 }
 
@@ -68,6 +81,15 @@ void grows(const ready::Shelf &shelf) {
         is_raised = gone.code == 7;
     }
     CHECK(is_raised);
+    is_raised = false;
+    try {
+        shelf.given(1000000, numbers);
+    } catch (const ready::Gone &gone) {
+        is_raised = gone.code == 7;
+    }
+    CHECK(is_raised);
+    shelf.given(500001, numbers);
+    CHECK(numbers.size() == 500001 && numbers[500000] == 500000);
     shelf.numbers(0, numbers);
     CHECK(numbers.empty());
 }

@@ -81,9 +81,27 @@ static nearcall_sequence_int32 made(void *self, uint32_t count, nearcall_environ
     return numbers_of(count);
 }
 
+static nearcall_sequence_int32 given(void *self, uint32_t count, nearcall_environment *env) {
+    nearcall_sequence_int32 all = {0, NULL};
+    numbers(self, count, &all, env);
+    return all;
+}
+
+static char *title(void *self, uint32_t count, nearcall_sequence_int32 *all,
+                   nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    *all = numbers_of(count);
+    return text_of(count);
+}
+
+static void page(void *self, uint32_t count, nearcall_served *room, nearcall_environment *env) {
+    lent(self, count, room, env);
+}
+
 int main(int argc, char **argv) {
     static const nearcall_server_ready_Shelf server = {
-        NULL, numbers, bounded, text, octets, lent, both, made,
+        NULL, numbers, bounded, text, octets, lent, both, made, given, title, page,
     };
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);

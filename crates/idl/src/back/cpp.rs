@@ -14,6 +14,7 @@ mod constants;
 mod conversions;
 mod exchanges;
 mod feeds;
+mod given;
 mod interface;
 mod posting;
 pub(super) mod selftest;

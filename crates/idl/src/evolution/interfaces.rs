@@ -181,6 +181,10 @@ impl<'m> Comparison<'m> {
             let now = if is.returns_opaque { "is" } else { "is not" };
             self.add_between(&rules::OPAQUE, owner, both, format!("{of} {now} opaque now"));
         }
+        if was.returns_prealloc != is.returns_prealloc {
+            let now = if is.returns_prealloc { "is" } else { "is not" };
+            self.add_between(&rules::PREALLOC, owner, both, format!("{of} {now} prealloc now"));
+        }
     }
 
     fn raised(&mut self, owner: Owner<'_>, was: &Operation, is: &Operation) {

@@ -120,7 +120,7 @@ rules! {
     EXTENSIBILITY = "E0630", NOBODY,
         "an appendable struct or enum stays appendable, and no other becomes so", "";
     PREALLOC = "E0631", CLIENT_SOURCE, "who has the memory of a result goes on having it",
-        "only in C, where it is declared as something else";
+        "only in C, and in C++ where it is returned: it is declared as something else";
     ENUMERATOR_ADDED = "N0632", NOBODY,
         "an enumerator may be added at the end of an appendable enum",
         "who has the old file reads the default literal instead; a source in Rust whose match has \

@@ -52,6 +52,10 @@ impl PostingServer for Poster {
         (0..count as i32).collect()
     }
 
+    fn count_again(&self, count: u32) -> (Vec<i32>, i32) {
+        ((0..count as i32).collect(), count as i32 - 1)
+    }
+
     fn made(&self, text: &str) -> OwnedFd {
         let mut made = tempfile::tempfile().expect("a file");
         made.write_all(text.as_bytes()).expect("it can be written");

@@ -15,6 +15,7 @@ use nearcall_abi::INLINE_BYTES;
 use crate::back::c::C;
 use crate::back::c::client::{print_reply, print_reply_record};
 use crate::back::c::interface::Procedure;
+use crate::back::c::prealloc::{is_returned, returned_argument};
 use crate::back::c::stub::{Printer, Side};
 use crate::back::c::text::Text;
 use crate::layout::{Place, Root, Scalar};
@@ -55,7 +56,7 @@ impl C<'_> {
 
     /// The head of a stub that another one goes on to, with the same parameters.
     fn apart_signature(&self, procedure: Procedure<'_>, apart: &str, which: &str) -> String {
-        let returns = format!("{apart} {}", self.returned_type(procedure.operation));
+        let returns = format!("{apart} {}", self.call_returned_type(procedure.operation));
         self.call_signature(procedure, &returns, &self.apart_name(procedure, which))
     }
 
@@ -122,7 +123,7 @@ impl Stub<'_, '_> {
 
     /// The statements that leave for another stub.
     fn leave(&self, call: String, text: &mut Text) {
-        match self.procedure.operation.returns.is_some() {
+        match is_returned(self.procedure.operation) {
             true => text.line(format!("return {call};")),
             false => text.lines([format!("{call};"), String::from("return;")]),
         }
@@ -222,7 +223,9 @@ impl Stub<'_, '_> {
 
     /// Every parameter, as one that follows another.
     fn all_names(&self) -> String {
-        self.printer.names.iter().map(|name| format!(", {name}")).collect()
+        let names = self.printer.names.iter().map(String::as_str);
+        let names = names.chain(returned_argument(self.procedure.operation));
+        names.map(|name| format!(", {name}")).collect()
     }
 
     fn late_call(&self) -> String {
@@ -231,7 +234,9 @@ impl Stub<'_, '_> {
             let slow = self.printer.c.apart_name(self.procedure, "slow");
             return format!("{slow}(nc_client{names}, nc_env, NEARCALL_POSTED, nc_held.seen)");
         }
-        let outs = self.outs().iter().map(|(_, name)| format!(", {name}")).collect::<String>();
+        let returned = returned_argument(self.procedure.operation);
+        let outs = self.outs().into_iter().map(|(_, name)| name).chain(returned);
+        let outs = outs.map(|name| format!(", {name}")).collect::<String>();
         let late = self.printer.c.apart_name(self.procedure, "late");
         format!("{late}(nc_client{outs}, nc_env, nc_held.seen)")
     }
@@ -240,11 +245,11 @@ impl Stub<'_, '_> {
     fn print_late(mut self, text: &mut Text) {
         let Procedure { interface, operation, plan } = self.procedure;
         let c = self.printer.c;
-        let (own, returns) = (c.names.declaration(interface), c.returned_type(operation));
+        let (own, returns) = (c.names.declaration(interface), c.call_returned_type(operation));
         let outs = self.outs();
-        let outs =
-            outs.iter().map(|(parameter, name)| format!(", {}", c.call_parameter(parameter, name)));
-        let outs = outs.collect::<String>();
+        let outs = outs.iter().map(|(parameter, name)| c.call_parameter(parameter, name));
+        let outs = outs.chain(c.returned_parameter(operation));
+        let outs = outs.map(|out| format!(", {out}")).collect::<String>();
         let name = c.apart_name(self.procedure, "late");
         let star = if returns.ends_with('*') { "" } else { " " };
         text.line(format!("NEARCALL_COLD {returns}{star}{name}(const {own} *nc_client{outs},"));

@@ -2,6 +2,7 @@
 
 use crate::back::c::C;
 use crate::back::c::interface::Procedure;
+use crate::back::c::prealloc::{is_returned, returned_argument};
 use crate::back::c::stub::{Printer, Side, message, payload_counts};
 use crate::back::c::text::Text;
 use crate::layout::{Place, Root};
@@ -108,6 +109,9 @@ impl C<'_> {
                 text.line(printer.cleared(Root::Parameter(index), (name, &format!("*{name}"))));
             }
         }
+        if let Some(name) = returned_argument(procedure.operation) {
+            text.line(printer.cleared(Root::Returned, (name, name)));
+        }
     }
 
     /// What happens whatever happened.
@@ -122,7 +126,8 @@ impl C<'_> {
             let mut frees = Vec::new();
             if operation.returns.is_some() {
                 frees.extend(printer.free_root(Root::Returned, "nc_returned"));
-                frees.push(printer.cleared(Root::Returned, ("&nc_returned", "nc_returned")));
+                let pointer = returned_argument(operation).unwrap_or("&nc_returned");
+                frees.push(printer.cleared(Root::Returned, (pointer, "nc_returned")));
             }
             let all = operation.parameters.iter().zip(&printer.names).zip(0..);
             for ((parameter, name), index) in all {
@@ -151,7 +156,7 @@ impl C<'_> {
             text.line(format!("nearcall_free_{name}(&nc_raised{number});"));
         }
         printer.print_frees(text, takes(plan));
-        text.line(if operation.returns.is_some() { "return nc_returned;" } else { "return;" });
+        text.line(if is_returned(operation) { "return nc_returned;" } else { "return;" });
     }
 }
 

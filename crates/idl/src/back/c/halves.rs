@@ -87,8 +87,11 @@ impl C<'_> {
     /// The head of the half that reads.
     fn collect_signature(&self, procedure: Procedure<'_>) -> String {
         let (returns, name) =
-            (self.returned_type(procedure.operation), self.collect_name(procedure));
-        let came = self.half_parameters(procedure, Direction::Out);
+            (self.call_returned_type(procedure.operation), self.collect_name(procedure));
+        let mut came = self.half_parameters(procedure, Direction::Out);
+        if let Some(returned) = self.returned_parameter(procedure.operation) {
+            came += &format!("{returned}, ");
+        }
         let kept = if procedure.operation.is_posted() { "" } else { "static " };
         let (star, record) =
             (if returns.ends_with('*') { "" } else { " " }, self.posted_record(procedure));

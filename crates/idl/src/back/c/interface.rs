@@ -213,7 +213,7 @@ impl C<'_> {
     pub fn stub_signature(&self, procedure: Procedure<'_>) -> String {
         let Procedure { interface, operation, plan } = procedure;
         let function = self.names.function(interface, plan.index);
-        let returns = self.returned_type(operation);
+        let returns = self.call_returned_type(operation);
         match &operation.feed {
             None => self.call_signature(procedure, &returns, function),
             Some(_) => {
@@ -258,6 +258,9 @@ impl C<'_> {
         for (parameter, name) in parameters.iter().zip(self.parameter_names(operation)) {
             text += ", ";
             text += &self.call_parameter(parameter, &name);
+        }
+        if let Some(returned) = self.returned_parameter(operation) {
+            text += &format!(", {returned}");
         }
         text + ", nearcall_environment *nc_env)"
     }

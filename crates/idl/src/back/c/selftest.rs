@@ -187,7 +187,7 @@ impl<'m> Programs<'_, 'm> {
             text.open("{");
             text.line("nearcall_environment env;");
             text.line("nc_shown outcome = {NULL, 0, 0};");
-            let arguments = self.arguments(operation, round, text);
+            let mut arguments = self.arguments(operation, round, text);
             match (self.c.exchange_of(procedure), self.c.feed_here(procedure)) {
                 (Some(exchange), _) => {
                     self.exchange_called(&exchange, (at, round), &arguments, text);
@@ -195,11 +195,8 @@ impl<'m> Programs<'_, 'm> {
                 (None, Some(feed)) => self.feed_called(&feed, (at, round), &arguments, text),
                 (None, None) => {
                     let returned = operation.returns.as_ref();
-                    if let Some(declared) = returned {
-                        self.local(declared, "returned", text);
-                    }
+                    let bound = self.returned_local(operation, &mut arguments, text);
                     text.line(format!("nc_round({}, {});", test.number, test.rounds.len()));
-                    let bound = if returned.is_some() { "returned = " } else { "" };
                     match self.test.manner == Manner::Posted && operation.is_posted() {
                         true => self.posted(operation, (bound, function), text),
                         false => text.line(format!("{bound}{function}({arguments}, &env);")),
@@ -241,6 +238,9 @@ impl<'m> Programs<'_, 'm> {
                 comes += &format!(", &{local}");
             }
         }
+        if operation.returns_prealloc {
+            comes += ", &returned";
+        }
         text.open(format!("if (nearcall_post_{function}({goes}, &posted, &env)) {{"));
         text.lines(frees);
         text.line(format!("{bound}nearcall_collect_{function}({comes}, &env);"));
@@ -260,9 +260,8 @@ impl<'m> Programs<'_, 'm> {
         let all = operation.spelled_parameters().iter().zip(self.c.parameter_names(operation));
         for ((parameter, name), given) in all.zip(&round.given) {
             let local = format!("a_{name}");
-            if let Some((record, element)) = self.c.prealloc(parameter) {
-                text.line(format!("static {element} b_{name}[{ITEMS_MAX}];"));
-                text.line(format!("{record} {local} = NEARCALL_PREALLOC(b_{name});"));
+            if let Some(prealloc) = self.c.prealloc(parameter) {
+                self.callers_memory(prealloc, (&local, &format!("b_{name}")), text);
                 arguments += &format!(", &{local}");
                 continue;
             }
@@ -275,6 +274,35 @@ impl<'m> Programs<'_, 'm> {
             arguments += &local;
         }
         arguments
+    }
+
+    /// Memory of the client's for a result.
+    fn callers_memory(
+        &self,
+        (record, element): (String, String),
+        (local, room): (&str, &str),
+        text: &mut Text,
+    ) {
+        text.line(format!("static {element} {room}[{ITEMS_MAX}];"));
+        text.line(format!("{record} {local} = NEARCALL_PREALLOC({room});"));
+    }
+
+    /// A local for what is returned, and what binds it; an argument where it is memory of the
+    /// client's.
+    fn returned_local(
+        &self,
+        operation: &Operation,
+        arguments: &mut String,
+        text: &mut Text,
+    ) -> &'static str {
+        if let Some(prealloc) = self.c.returned_prealloc(operation) {
+            self.callers_memory(prealloc, ("returned", "returned_room"), text);
+            *arguments += ", &returned";
+            return "";
+        }
+        let Some(declared) = &operation.returns else { return "" };
+        self.local(declared, "returned", text);
+        "returned = "
     }
 
     /// Compares how a call has ended, and what it has brought.
@@ -291,15 +319,19 @@ impl<'m> Programs<'_, 'm> {
         text.line("nc_put(&outcome, \"returned\");");
         if let Answer::Returned { returned: value, changed } = &round.answer {
             if let (Some(declared), Some(value)) = (returned, value) {
-                self.same(at, ("returned", "returned"), (declared, value), text);
+                let is_prealloc = operation.returns_prealloc;
+                let got = self.came((declared, is_prealloc), "returned", text);
+                self.same(at, ("returned", &got), (declared, value), text);
             }
             for ((parameter, name), value) in all.clone().zip(changed) {
                 let Some(value) = value else { continue };
-                let local = self.came(parameter, &name, text);
-                self.same(at, (&parameter.name, &local), (&parameter.declared, value), text);
+                let Parameter { declared, is_prealloc, .. } = parameter;
+                let got = self.came((declared, *is_prealloc), &format!("a_{name}"), text);
+                self.same(at, (&parameter.name, &got), (declared, value), text);
             }
         }
-        text.lines(returned.and_then(|declared| self.c.free(declared, "returned")));
+        let stubs = returned.filter(|_| !operation.returns_prealloc);
+        text.lines(stubs.and_then(|declared| self.c.free(declared, "returned")));
         let is_stubs = |one: &Parameter| one.direction == Direction::Out && !one.is_prealloc;
         for (parameter, name) in all.filter(|(one, _)| is_stubs(one)) {
             text.lines(self.c.free(&parameter.declared, &format!("a_{name}")));
@@ -312,18 +344,17 @@ impl<'m> Programs<'_, 'm> {
         text.line(format!("nc_same({place}, {}, \"outcome\", &outcome, {wanted});", at.round));
     }
 
-    /// What a parameter has brought, as a value of its type.
-    fn came(&self, parameter: &Parameter, name: &str, text: &mut Text) -> String {
-        let local = format!("a_{name}");
-        if !parameter.is_prealloc {
-            return local;
+    /// What has come to a local, as a value of its type.
+    fn came(&self, (declared, is_prealloc): (&Type, bool), local: &str, text: &mut Text) -> String {
+        if !is_prealloc {
+            return local.to_owned();
         }
-        if self.c.is_text(&parameter.declared) {
+        if self.c.is_text(declared) {
             return format!("{local}._buffer");
         }
-        let declarator = self.c.declarator(&parameter.declared, &format!("s_{name}"));
+        let declarator = self.c.declarator(declared, &format!("s_{local}"));
         text.line(format!("const {declarator} = {{{local}._length, {local}._buffer}};"));
-        format!("s_{name}")
+        format!("s_{local}")
     }
 
     /// What was raised, as the outcome of a call.

@@ -88,6 +88,7 @@ impl<'c, 'm> Printer<'c, 'm> {
 
     fn root(&self, root: Root) -> String {
         match (root, self.side) {
+            (root, _) if self.is_prealloc(root) => self.filled(root),
             (Root::Returned, _) => String::from("nc_returned"),
             (Root::Member(index), side) => {
                 let Some((id, number)) = self.exception else { return String::new() };
@@ -104,16 +105,13 @@ impl<'c, 'm> Printer<'c, 'm> {
                 match parameter.direction {
                     Direction::In if is_plain => name.clone(),
                     Direction::Inout if self.is_reply => format!("nc_new_{name}"),
-                    _ if parameter.is_prealloc && self.c.is_text(&parameter.declared) => {
-                        format!("{name}->_buffer")
-                    }
                     _ => format!("(*{name})"),
                 }
             }
         }
     }
 
-    fn root_type(&self, root: Root) -> Option<&Type> {
+    pub fn root_type(&self, root: Root) -> Option<&Type> {
         let exception = self.exception.map(|(id, _)| id);
         root_type(self.c.model, self.procedure.operation, exception, root)
     }
@@ -130,7 +128,7 @@ impl<'c, 'm> Printer<'c, 'm> {
     }
 
     /// What a value is called in messages to people.
-    fn spoken(&self, place: &Place) -> String {
+    pub fn spoken(&self, place: &Place) -> String {
         match place.root {
             Root::Returned => String::from("returned"),
             Root::Parameter(index) => {
@@ -485,7 +483,7 @@ impl<'c, 'm> Printer<'c, 'm> {
 
     /// A local variable for what a root stands for, holding nothing.
     pub fn local_root(&self, root: Root, name: &str) -> Option<String> {
-        if self.written_batch == Some(root) {
+        if self.written_batch == Some(root) || self.is_prealloc(root) {
             return None;
         }
         if self.procedure.operation.descriptor(root).is_some() {

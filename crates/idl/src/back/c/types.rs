@@ -249,7 +249,8 @@ impl C<'_> {
 
     /// Has the records defined that a caller's memory for results is passed in.
     fn print_prealloc(&self, operation: &Operation, printed: &mut Printed<'_>) {
-        for (name, element) in operation.parameters.iter().filter_map(|one| self.prealloc(one)) {
+        let passed = operation.parameters.iter().filter_map(|one| self.prealloc(one));
+        for (name, element) in passed.chain(self.returned_prealloc(operation)) {
             if printed.done.insert(name.clone()) {
                 let buffer = format!("{element} *_buffer;");
                 let others = ["uint32_t _length;", "uint32_t _maximum;", GROW, "void *_own;"];

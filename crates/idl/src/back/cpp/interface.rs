@@ -4,34 +4,14 @@ use crate::back::c::interface::{Procedure, is_lent_to};
 use crate::back::c::text::Text;
 use crate::back::cpp::Cpp;
 use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
+use crate::back::cpp::given::{Given, given_memory, local_of};
 use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Parameter, Type};
 use crate::plan::Passing;
 
-/// A local for a parameter, called as no other local is.
-fn local_of(own: &str) -> String {
-    format!("nc_given_{own}")
-}
-
 /// What functions of C++ convert by.
 pub const USING: [&str; 2] =
     ["using ::nearcall::detail::nc_give;", "using ::nearcall::detail::nc_take;"];
-
-/// How an argument of C++ is given to a function of C.
-pub struct Given {
-    /// As an expression.
-    pub argument: String,
-    /// What holds the result as soon as it is there, if it may be lost.
-    pub came: Option<String>,
-    /// What puts it where it belongs once nothing can fail any more.
-    pub after: Option<String>,
-}
-
-impl Given {
-    fn plain(argument: String) -> Given {
-        Given { argument, came: None, after: None }
-    }
-}
 
 /// How a parameter stands in a function of C++.
 enum Stands {
@@ -137,6 +117,9 @@ impl Cpp<'_, '_> {
         }
         if is_server {
             all.extend(self.exchange_parameters(procedure));
+        } else {
+            let memory = self.returned_memory(procedure.operation);
+            all.extend(memory.map(|declared| format!("{declared} &nc_returned")));
         }
         all.join(", ")
     }
@@ -171,8 +154,10 @@ impl Cpp<'_, '_> {
         if procedure.operation.opens_exchange() {
             return None;
         }
+        let operation = procedure.operation;
         let is_room = is_server && procedure.plan.lent_result == Some(Root::Returned);
-        let declared = procedure.operation.returns.as_ref().filter(|_| !is_room)?;
+        let is_parameter = is_room || (!is_server && operation.returns_prealloc);
+        let declared = operation.returns.as_ref().filter(|_| !is_parameter)?;
         Some(self.type_name(declared))
     }
 
@@ -214,6 +199,10 @@ impl Cpp<'_, '_> {
             came.extend(given.came);
             after.extend(given.after);
         }
+        if let Some(given) = self.given_returned(operation, text) {
+            arguments += &format!(", {}", given.argument);
+            after.extend(given.after);
+        }
         let function = self.c.names.function(procedure.interface, procedure.plan.index);
         let call = format!("::{function}({arguments}, &nc_env)");
         self.print_called(procedure, &call, &result, text);
@@ -248,10 +237,7 @@ impl Cpp<'_, '_> {
     ) -> Given {
         let (declared, local) = (&parameter.declared, local_of(own));
         if let Some((record, _)) = self.c.prealloc(parameter) {
-            let made = format!("::nearcall::detail::prealloc<::{record}>({own})");
-            text.line(format!("auto {local} = {made};"));
-            let after = format!("{own}.resize({local}._length);");
-            return Given { argument: format!("&{local}"), came: None, after: Some(after) };
+            return given_memory(&record, own, text);
         }
         match self.stands(procedure, index, parameter) {
             Stands::Word => {
@@ -293,7 +279,8 @@ impl Cpp<'_, '_> {
         result: &str,
         text: &mut Text,
     ) {
-        match &procedure.operation.returns {
+        let returned = procedure.operation.returns.as_ref();
+        match returned.filter(|_| !procedure.operation.returns_prealloc) {
             Some(_) if procedure.operation.opens_exchange() => {
                 text.line(format!("const auto nc_sides = {call};"));
                 text.lines(self.sides_made(procedure));

@@ -39,9 +39,9 @@ impl Cpp<'_, '_> {
 
     /// What a collection evaluates to: what is returned, then what the procedure may change.
     fn collected(&self, procedure: Procedure<'_>) -> Vec<(String, String)> {
-        let returned = self.returned(procedure, false);
-        let returned = returned.map(|declared| (declared, String::from("nc_returned")));
         let operation = procedure.operation;
+        let returned = self.returned(procedure, false).or(self.returned_memory(operation));
+        let returned = returned.map(|declared| (declared, String::from("nc_returned")));
         let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
         let changed = all.filter(|(parameter, _)| parameter.direction != Direction::In);
         let changed = changed.map(|(parameter, name)| match parameter.descriptor {
@@ -116,6 +116,13 @@ impl Cpp<'_, '_> {
             let given = self.given(procedure, (index, parameter), own, text);
             arguments += &format!(", {}", given.argument);
             came.extend(given.came);
+            after.extend(given.after);
+        }
+        if let Some(memory) = self.returned_memory(&operation) {
+            text.line(format!("{memory} nc_returned{{}};"));
+        }
+        if let Some(given) = self.given_returned(&operation, text) {
+            arguments += &format!(", {}", given.argument);
             after.extend(given.after);
         }
         let call = format!("::nearcall_collect_{function}({arguments}, &nc_env)");

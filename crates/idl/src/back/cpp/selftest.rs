@@ -209,6 +209,10 @@ impl Programs<'_, '_, '_> {
                     _ => local,
                 });
             }
+            if let Some(memory) = self.cpp.returned_memory(operation).filter(|_| !is_posted) {
+                text.line(format!("{memory} returned{{}};"));
+                arguments.push(String::from("returned"));
+            }
             if let Some(exchange) = &exchange {
                 self.sent_local(exchange, round, text);
             }
@@ -251,7 +255,8 @@ impl Programs<'_, '_, '_> {
         };
         match (&operation.returns, returned) {
             (Some(declared), Some(value)) => {
-                text.line(format!("const auto returned = {call};"));
+                let bound = if operation.returns_prealloc { "" } else { "const auto returned = " };
+                text.line(format!("{bound}{call};"));
                 self.same(at, ("returned", "returned"), (declared, value), text);
             }
             _ => text.line(format!("{call};")),

@@ -441,6 +441,15 @@ pub const CASES: &[Case] = &[
         &["E0631 parameter `x` of `I::a` is prealloc, and was not before: client-source: -"],
     ),
     case(
+        "E0631",
+        [
+            "interface I { @prealloc string a(); };",
+            "interface I { string a(); };",
+            "interface I { @prealloc(TRUE) string a(); };",
+        ],
+        &["E0631 what `I::a` returns is not prealloc now: client-source: -"],
+    ),
+    case(
         "E0607",
         [
             "@appendable struct S { long x; }; interface I { void a(in S s); };",

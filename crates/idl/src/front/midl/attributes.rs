@@ -38,7 +38,8 @@ const POINTERS: &[Place] = &[Type, Member, Parameter, Operation];
 fn meaning(name: &str) -> Option<Meaning> {
     Some(match name {
         "uuid" | "version" | "pointer_default" => Meaning::For(&[Interface]),
-        "in" | "out" | "prealloc" | "prealloc_client" => Meaning::For(&[Parameter]),
+        "in" | "out" => Meaning::For(&[Parameter]),
+        "prealloc" | "prealloc_client" => Meaning::For(&[Parameter, Operation]),
         "ref" | "unique" | "ptr" | "string" => Meaning::For(POINTERS),
         "size_is" | "max_is" | "length_is" | "last_is" | "switch_is" => {
             Meaning::For(&[Member, Parameter])

@@ -32,8 +32,9 @@ impl Lowering {
         }
         let returns = self.returned(attributes, specifier, declarator);
         let parameters = self.parameters(parameters, name);
-        let annotations = find(attributes, "idempotent")
+        let idempotent = find(attributes, "idempotent")
             .map(|one| annotation("idempotent", Arguments::None, one.span));
+        let annotations = idempotent.into_iter().chain(prealloc(attributes));
         let oneway = find(attributes, "maybe").or_else(|| find(attributes, "oneway"));
         let operation = ast::Operation {
             name: name.clone(),
@@ -43,7 +44,7 @@ impl Lowering {
             raises: Vec::new(),
         };
         Some(Definition {
-            annotations: annotations.into_iter().collect(),
+            annotations: annotations.collect(),
             doc,
             is_included: self.is_included,
             kind: DefinitionKind::Operation(operation),
@@ -97,11 +98,7 @@ impl Lowering {
             let Some(laid) = laid else { continue };
             let declared = self.present(laid);
             let mut annotations = self.range_of(slot.attributes, &declared);
-            // DICE's names for either side; IDL4's is the client's.
-            let prealloc = ["prealloc", "prealloc_client"];
-            let prealloc = prealloc.iter().find_map(|name| find(slot.attributes, name));
-            annotations
-                .extend(prealloc.map(|one| annotation("prealloc", Arguments::None, one.span)));
+            annotations.extend(prealloc(slot.attributes));
             parameters.push(ast::Parameter {
                 annotations,
                 direction: (direction, slot.name.span),
@@ -167,4 +164,12 @@ impl Lowering {
         self.diagnostics.push(finding);
         Ways { is_in: true, is_out: false }
     }
+}
+
+/// What says that a client has memory for a result. DICE has a name for either side; IDL4's is the
+/// client's.
+fn prealloc(attributes: &[Attribute]) -> Option<ast::Annotation> {
+    let names = ["prealloc", "prealloc_client"];
+    let one = names.iter().find_map(|name| find(attributes, name))?;
+    Some(annotation("prealloc", Arguments::None, one.span))
 }

@@ -239,6 +239,7 @@ impl Resolver {
             None => None,
         };
         resolved.returns_opaque = returns_opaque;
+        resolved.returns_prealloc = is_set_of(&resolved.annotations, "prealloc");
         resolved.returns_feed = is_set_of(&resolved.annotations, "feed");
         resolved.returns_descriptor = descriptor_kind(&resolved.annotations);
         resolved.parameters = parameters;
@@ -272,6 +273,7 @@ impl Resolver {
             is_leaf: is_set(&head.annotations, "leaf"),
             returns: None,
             returns_opaque: false,
+            returns_prealloc: false,
             returns_descriptor: None,
             returns_feed: false,
             feed: None,

@@ -3,30 +3,57 @@
 use crate::diagnostic::Diagnostic;
 use crate::front::rules::semantics as rules;
 use crate::layout::{Form, Shape, shape};
-use crate::model::{Direction, Model, Parameter};
+use crate::model::{Direction, Model, Operation, Parameter, Type};
+
+/// Why something cannot come to memory of a client's, and the way out.
+type Unfit = (&'static str, &'static str);
 
 /// Findings about a whole model.
 pub(super) fn check(model: &Model) -> Vec<Diagnostic> {
     let operations = model.interfaces().flat_map(|(id, _, interface)| {
         interface.operations.iter().filter(move |operation| operation.declared_in == id)
     });
-    let parameters = operations.flat_map(|operation| &operation.parameters);
-    parameters.filter(|one| one.is_prealloc).filter_map(|one| check_one(model, one)).collect()
+    let checked = operations.flat_map(|operation| {
+        let parameters = operation.parameters.iter().filter(|one| one.is_prealloc);
+        let parameters = parameters.filter_map(|one| check_parameter(model, one));
+        parameters.chain(check_returned(model, operation))
+    });
+    checked.collect()
 }
 
-fn check_one(model: &Model, parameter: &Parameter) -> Option<Diagnostic> {
-    let (what, help) = match (parameter.direction, shape(model, &parameter.declared)) {
-        (Direction::In | Direction::Inout, _) => {
+fn check_parameter(model: &Model, parameter: &Parameter) -> Option<Diagnostic> {
+    let (what, help) = match parameter.direction {
+        Direction::In | Direction::Inout => {
             ("goes to the server", "use a parameter `in` for what goes, and one `out` beside it")
         }
-        (Direction::Out, Shape::Payload { form: Form::Marshalled, .. }) => {
-            ("is not text, octets or numbers", "leave that out: the stub has memory for it")
-        }
-        (Direction::Out, Shape::Payload { .. }) => return None,
-        (Direction::Out, _) => {
-            ("has one size", "leave that out: it always comes to where its caller says")
-        }
+        Direction::Out => unfit(model, &parameter.declared)?,
     };
     let message = format!("`{}` is `prealloc`, and {what}", parameter.name);
     Some(Diagnostic::new(&rules::PREALLOC_TYPE, parameter.at, message).help(help))
+}
+
+fn check_returned(model: &Model, operation: &Operation) -> Option<Diagnostic> {
+    if !operation.returns_prealloc {
+        return None;
+    }
+    let has_feed = operation.returns_feed || operation.parameters.iter().any(|one| one.is_feed);
+    let (what, help) = match &operation.returns {
+        None => ("is nothing", "leave that out"),
+        Some(_) if has_feed => {
+            ("comes with a feed", "leave that out: the stub has memory for what a feed brings")
+        }
+        Some(declared) => unfit(model, declared)?,
+    };
+    let message = format!("what `{}` returns is `prealloc`, and {what}", operation.name);
+    Some(Diagnostic::new(&rules::PREALLOC_TYPE, operation.at, message).help(help))
+}
+
+fn unfit(model: &Model, declared: &Type) -> Option<Unfit> {
+    match shape(model, declared) {
+        Shape::Payload { form: Form::Marshalled, .. } => {
+            Some(("is not text, octets or numbers", "leave that out: the stub has memory for it"))
+        }
+        Shape::Payload { .. } => None,
+        _ => Some(("has one size", "leave that out: it always comes to where its caller says")),
+    }
 }

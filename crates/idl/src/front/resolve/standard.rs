@@ -149,7 +149,7 @@ static STANDARD: &[Standard] = &[
     standard("ami", &[Interface, Operation, Attribute], &[IS]),
     // Nearcall's own
     standard("opaque", &[Parameter, Operation, Attribute], &[IS]),
-    standard("prealloc", &[Parameter], &[IS]),
+    standard("prealloc", &[Parameter, Operation], &[IS]),
     standard("typical", &[Parameter, Operation, Attribute], &[required("bytes", BYTES)]),
     standard(
         "fd",
