@@ -12,6 +12,7 @@ fn main() {
         "throwing.idl",
         "posting.idl",
         "lending.idl",
+        "ready.idl",
         "../matrix/idl/statuses.proto",
     ] {
         nearcall_idl::build(file);

@@ -262,8 +262,9 @@ typedef struct nearcall_message {
 #define NEARCALL_FORM_BYTES 0u
 #define NEARCALL_FORM_TEXT 1u
 #define NEARCALL_FORM_LENT 2u
+#define NEARCALL_FORM_ITEMS 3u /* elements behind their count; `count` is the bytes of both */
 #define NEARCALL_FORM_SCRATCH 4u /* with bytes or text */
-#define NEARCALL_FORM_PREALLOC 8u /* with bytes or text: `bytes` is a nearcall_filling */
+#define NEARCALL_FORM_PREALLOC 8u /* with all but lent: `bytes` is a nearcall_filling */
 
 /* A payload that comes in: once taken, `bytes` is memory of nearcall_allocate, or scratch. */
 typedef struct nearcall_take {
@@ -294,6 +295,7 @@ typedef struct nearcall_prealloc {
 typedef struct nearcall_filling {
     const char *name;
     void *target;
+    size_t item_bytes; /* of an element there */
 } nearcall_filling;
 
 /* A reply while a call stub reads it. */

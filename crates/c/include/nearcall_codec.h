@@ -492,6 +492,17 @@ NEARCALL_APART bool nearcall_read_grow(nearcall_reader *reader, void **buffer, u
     return true;
 }
 
+/* Begins to read elements that lie as they came, `width` bytes each, at the end of the memory of
+ * `item_bytes` each that they are read to: one that was read ends before the next one begins. */
+NEARCALL_INLINE void nearcall_read_filled(nearcall_reader *reader, const void *items,
+                                          uint32_t count, size_t item_bytes, size_t width) {
+    const uint8_t *begin = (const uint8_t *)items;
+    if (count > 0) {
+        begin += count * (item_bytes - width);
+    }
+    nearcall_read_begin(reader, NULL, begin, count * width);
+}
+
 /* What nearcall_write_items wrote; there are none after false. */
 NEARCALL_APART bool nearcall_read_items(nearcall_reader *reader, void **items, uint32_t *length,
                                         size_t size) {

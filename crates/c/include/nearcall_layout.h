@@ -113,9 +113,10 @@ NEARCALL_ASSERT(offsetof(nearcall_take, width) == 12);
 NEARCALL_ASSERT(offsetof(nearcall_take, limit) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_take, form) == 20);
 
-NEARCALL_ASSERT(sizeof(nearcall_filling) == 16);
+NEARCALL_ASSERT(sizeof(nearcall_filling) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_filling, name) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_filling, target) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_filling, item_bytes) == 16);
 
 NEARCALL_ASSERT(sizeof(nearcall_reply) == 88);
 NEARCALL_ASSERT(offsetof(nearcall_reply, fixed) == 0);
@@ -216,6 +217,7 @@ NEARCALL_ASSERT(NEARCALL_FORM_BYTES == 0);
 NEARCALL_ASSERT(NEARCALL_FORM_TEXT == 1);
 NEARCALL_ASSERT(NEARCALL_FORM_LENT == 2);
 NEARCALL_ASSERT(NEARCALL_FORM_SCRATCH == 4);
+NEARCALL_ASSERT(NEARCALL_FORM_ITEMS == 3);
 NEARCALL_ASSERT(NEARCALL_FORM_PREALLOC == 8);
 NEARCALL_ASSERT(NEARCALL_BREACH_BOUND == 0);
 NEARCALL_ASSERT(NEARCALL_BREACH_TEXT == 1);

@@ -269,7 +269,10 @@ template <std::size_t N, class V> auto &alternative(V &target) {
  * copy. */
 template <class C, class T> C prealloc(T &target) {
     using item = typename T::value_type;
-    static_assert(sizeof(item) == sizeof(*C::_buffer) && std::is_trivially_copyable<item>::value,
+    using other = std::remove_pointer_t<decltype(C::_buffer)>;
+    static_assert(sizeof(item) == sizeof(other) && alignof(item) == alignof(other) &&
+                      std::is_trivially_copyable<item>::value &&
+                      std::is_standard_layout<item>::value,
                   "elements lie in memory as they do in C");
     C all{};
     all._own = &target;

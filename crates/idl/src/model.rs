@@ -320,7 +320,8 @@ pub struct Parameter {
     /// `@opaque`: the server does not interpret it, so that it is lent in place (L43). Only on a
     /// `sequence<octet>`, bounded or not.
     pub is_opaque: bool,
-    /// `@prealloc`: the client has memory for it. Only on text, octets and numbers that come back.
+    /// `@prealloc`: the client has memory for it. Only on what comes back, and is text or a
+    /// sequence of elements of one length.
     pub is_prealloc: bool,
     /// `@typical(bytes)`: how much of its variable part most calls have at most, which then lies on
     /// the A-stack, and what is longer out of line (I10). Only on what has a variable part.

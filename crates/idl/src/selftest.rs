@@ -25,7 +25,7 @@ use random::Random;
 use values::{Maker, Size};
 
 pub use shown::{SHOWN_BYTES_MAX, label, shortened, shown, shown_members};
-pub use values::{ITEMS_MAX, OPENED_BYTES_MAX, Value};
+pub use values::{OPENED_BYTES_MAX, Value, items_max};
 
 /// Everything that is called, and what it answers.
 #[derive(Clone, Debug, PartialEq)]

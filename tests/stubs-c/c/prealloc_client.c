@@ -21,12 +21,16 @@ static void expect(nearcall_outcome outcome, const char *message) {
 static int32_t room[ROOM * 2];
 static char letters[ROOM * 2];
 static uint8_t bytes[ROOM * 2];
+static ready_Edge shape[ROOM * 2];
+static ready_Book library[ROOM * 2];
 
 /* Puts the same everywhere. */
 static void wiped(void) {
     memset(room, 0x5a, sizeof room);
     memset(letters, 0x5a, sizeof letters);
     memset(bytes, 0x5a, sizeof bytes);
+    memset(shape, 0x5a, sizeof shape);
+    memset(library, 0x5a, sizeof library);
 }
 
 /* Whether nothing stands behind so many bytes. */
@@ -98,6 +102,43 @@ static void page(uint32_t count) {
     CHECK(all._length == count && (count == 0 || bytes[count - 1] == (uint8_t)(count - 1)));
 }
 
+static void edges(uint32_t count) {
+    nearcall_prealloc_ready_Edge all = {shape, 77, ROOM, NULL, NULL};
+    ready_Shelf_edges(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && all._buffer == shape && all._maximum == ROOM);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(shape[i].from == i / 4.0 && shape[i].width == (int32_t)i && shape[i].height == -1);
+    }
+}
+
+static void are_books(const ready_Book *all, uint32_t count) {
+    static const ready_Kind each[] = {ready_PAPER, ready_CLOTH, ready_LEATHER};
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(all[i].is_lent == (i % 2 == 1) && all[i].kind == each[i % 3]);
+        CHECK(all[i].shelf == 1 + i % 99 && all[i].weight == i / 2.0 && all[i].mark == 'a');
+    }
+}
+
+static void books(uint32_t count) {
+    nearcall_prealloc_ready_Book all = {library, 77, ROOM, NULL, NULL};
+    ready_Shelf_books(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count && all._buffer == library && all._maximum == ROOM);
+    are_books(library, count);
+}
+
+static void kinds(uint32_t count) {
+    static ready_Kind mine[ROOM];
+    nearcall_prealloc_ready_Kind all = NEARCALL_PREALLOC(mine);
+    ready_Shelf_kinds(shelf, count, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == count);
+    for (uint32_t i = 0; i < count; i++) {
+        CHECK(mine[i] == (i % 2 == 0 ? ready_LEATHER : ready_PAPER));
+    }
+}
+
 /* As much as there is room for comes, and one more does not; the binding holds. */
 static void exactly(void) {
     int32_t four[4] = {1, 2, 3, 4};
@@ -166,6 +207,52 @@ static void exactly_returned(void) {
     nothing_behind(bytes, 0, sizeof bytes);
 }
 
+/* The same of structs, of which each takes more in memory than in the message, or as much. */
+static void exactly_structs(void) {
+    nearcall_prealloc_ready_Book all = {library, 7, 5, NULL, NULL};
+    nearcall_prealloc_ready_Edge some = {shape, 7, 5, NULL, NULL};
+    nearcall_prealloc_int32 numbers = {room, 7, ROOM, NULL, NULL};
+    nearcall_prealloc_ready_Book none = {NULL, 7, 0, NULL, NULL};
+    wiped();
+    ready_Shelf_books(shelf, 5, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == 5);
+    are_books(library, 5);
+    nothing_behind(library, 5 * sizeof *library, sizeof library);
+    ready_Shelf_books(shelf, 6, &all, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "returned has 6 bytes or elements, its caller room for 5");
+    CHECK(env.ran == NEARCALL_RAN_YES && all._length == 0);
+    are_books(library, 5);
+    all._length = 5;
+    ready_Shelf_books(shelf, 1000000, &all, &env);
+    CHECK(env.outcome == NEARCALL_RAISED && all._length == 0);
+    nearcall_environment_release(&env);
+    ready_Shelf_books(shelf, 0, &none, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(none._length == 0);
+    ready_Shelf_edges(shelf, 5, &some, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(some._length == 5 && shape[4].from == 1);
+    nothing_behind(shape, 5 * sizeof *shape, sizeof shape);
+    ready_Shelf_edges(shelf, 6, &some, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 6 bytes or elements, its caller room for 5");
+    CHECK(some._length == 0);
+    /* Numbers had come already. */
+    all._maximum = 2;
+    ready_Shelf_few(shelf, 3, &numbers, &all, &env);
+    expect(NEARCALL_RESULTS_REFUSED, "all has 3 bytes or elements, its caller room for 2");
+    CHECK(numbers._length == 0 && all._length == 0);
+    all._maximum = 5;
+    ready_Shelf_few(shelf, 3, &numbers, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(numbers._length == 3 && all._length == 3);
+    are_books(library, 3);
+    /* The server's own stub holds the bound. */
+    ready_Shelf_few(shelf, 4, &numbers, &all, &env);
+    expect(NEARCALL_RESULTS_REFUSED, NULL);
+    CHECK(numbers._length == 0 && all._length == 0);
+}
+
 /* What else came is given back with the error, and an exception has no results. */
 static void beside(void) {
     nearcall_prealloc_int32 all = {room, 3, 1, NULL, NULL};
@@ -191,6 +278,29 @@ static void *grown(void *own, uint32_t count) {
     nearcall_free(*all);
     *all = count > ROOM ? NULL : (int32_t *)nearcall_allocate(count * sizeof **all);
     return *all;
+}
+
+static void *more_books(void *own, uint32_t count) {
+    ready_Book **all = (ready_Book **)own;
+    nearcall_free(*all);
+    *all = count > ROOM ? NULL : (ready_Book *)nearcall_allocate(count * sizeof **all);
+    return *all;
+}
+
+static void growing_structs(void) {
+    ready_Book *own = NULL;
+    nearcall_prealloc_ready_Book all = {NULL, 0, 0, more_books, &own};
+    for (int round = 0; round < 2; round++) {
+        const unsigned long long before = counting_got;
+        ready_Shelf_books(shelf, 50, &all, &env);
+        expect(NEARCALL_RETURNED, NULL);
+        CHECK(all._length == 50 && all._maximum == 50 && all._buffer == own);
+        are_books(own, 50);
+        CHECK(counting_got - before == (round == 0 ? 1 : 0));
+    }
+    ready_Shelf_books(shelf, ROOM + 1, &all, &env);
+    expect(NEARCALL_NO_MEMORY, NULL);
+    CHECK(all._length == 0);
 }
 
 static void growing(void) {
@@ -220,7 +330,8 @@ int main(int argc, char **argv) {
         void (*call)(uint32_t count);
     } all[] = {
         {"numbers", numbers}, {"text", text}, {"octets", octets}, {"lent", lent}, {"made", made},
-        {"given", given},     {"title", title}, {"page", page}};
+        {"given", given},     {"title", title}, {"page", page},
+        {"edges", edges},     {"books", books}, {"kinds", kinds}};
     static const uint32_t counts[] = {0, 1, 8, 150, 1999};
     nearcall_domain *domain;
     ready_Shelf *own;
@@ -240,8 +351,10 @@ int main(int argc, char **argv) {
     }
     exactly();
     exactly_returned();
+    exactly_structs();
     beside();
     growing();
+    growing_structs();
     nearcall_release_ready_Shelf(own);
     nearcall_domain_shut_down(domain);
     nearcall_domain_release(domain);

@@ -63,6 +63,25 @@ void all(const ready::Shelf &shelf) {
         shelf.page(many, octets);
         CHECK(octets.size() == many && (many == 0 || octets.back() == std::uint8_t(many - 1)));
     });
+    std::vector<ready::Edge> edges;
+    std::vector<ready::Book> books;
+    std::vector<ready::Kind> kinds;
+    count("edges", [&](std::uint32_t many) {
+        shelf.edges(many, edges);
+        CHECK(edges.size() == many && (many == 0 || edges.back().width == std::int32_t(many - 1)));
+    });
+    count("books", [&](std::uint32_t many) {
+        shelf.books(many, books);
+        CHECK(books.size() == many);
+        for (std::uint32_t i = 0; i < many; i++) {
+            CHECK(books[i].is_lent == (i % 2 == 1) && books[i].kind == ready::Kind(i % 3));
+            CHECK(books[i].shelf == 1 + i % 99 && books[i].weight == i / 2.0);
+        }
+    });
+    count("kinds", [&](std::uint32_t many) {
+        shelf.kinds(many, kinds);
+        CHECK(kinds.size() == many && (many == 0 || kinds.front() == ready::Kind::LEATHER));
+    });
     count("made", [&](std::uint32_t many) { CHECK(shelf.made(many).size() == many); });
 }
 
@@ -88,8 +107,19 @@ void grows(const ready::Shelf &shelf) {
         is_raised = gone.code == 7;
     }
     CHECK(is_raised);
+    CHECK(numbers.empty());
     shelf.given(500001, numbers);
     CHECK(numbers.size() == 500001 && numbers[500000] == 500000);
+    std::vector<ready::Book> books(7);
+    is_raised = false;
+    try {
+        shelf.books(1000000, books);
+    } catch (const ready::Gone &gone) {
+        is_raised = gone.code == 7;
+    }
+    CHECK(is_raised && books.empty());
+    shelf.few(2, numbers, books);
+    CHECK(numbers.size() == 2 && books.size() == 2 && books[1].kind == ready::Kind::CLOTH);
     shelf.numbers(0, numbers);
     CHECK(numbers.empty());
 }

@@ -99,9 +99,59 @@ static void page(void *self, uint32_t count, nearcall_served *room, nearcall_env
     lent(self, count, room, env);
 }
 
+static void edges(void *self, uint32_t count, nearcall_sequence_ready_Edge *all,
+                  nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    all->_length = count;
+    all->_buffer = (ready_Edge *)nearcall_allocate(count * sizeof *all->_buffer);
+    for (uint32_t i = 0; i < count; i++) {
+        all->_buffer[i] = (ready_Edge){i / 4.0, (int32_t)i, -1};
+    }
+}
+
+static nearcall_sequence_ready_Book books_of(uint32_t count) {
+    static const ready_Kind each[] = {ready_PAPER, ready_CLOTH, ready_LEATHER};
+    nearcall_sequence_ready_Book all = {count, NULL};
+    all._buffer = (ready_Book *)nearcall_allocate(count * sizeof *all._buffer);
+    for (uint32_t i = 0; i < count; i++) {
+        all._buffer[i] = (ready_Book){i % 2 == 1, each[i % 3], (uint8_t)(1 + i % 99), i / 2.0, 'a'};
+    }
+    return all;
+}
+
+static nearcall_sequence_ready_Book books(void *self, uint32_t count, nearcall_environment *env) {
+    (void)self;
+    if (count >= TOO_MANY) {
+        nearcall_raise_ready_Gone(env, (ready_Gone){7});
+        return (nearcall_sequence_ready_Book){0, NULL};
+    }
+    return books_of(count);
+}
+
+static void kinds(void *self, uint32_t count, nearcall_sequence_ready_Kind *all,
+                  nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    all->_length = count;
+    all->_buffer = (ready_Kind *)nearcall_allocate(count * sizeof *all->_buffer);
+    for (uint32_t i = 0; i < count; i++) {
+        all->_buffer[i] = i % 2 == 0 ? ready_LEATHER : ready_PAPER;
+    }
+}
+
+static void few(void *self, uint32_t count, nearcall_sequence_int32 *numbers,
+                nearcall_sequence_ready_Book *all, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    *numbers = numbers_of(count);
+    *all = books_of(count);
+}
+
 int main(int argc, char **argv) {
     static const nearcall_server_ready_Shelf server = {
         NULL, numbers, bounded, text, octets, lent, both, made, given, title, page,
+        edges, books, kinds, few,
     };
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);

@@ -46,6 +46,11 @@ pub mod lent {
     include!(concat!(env!("OUT_DIR"), "/lending.rs"));
 }
 
+/// What comes to memory of a client's.
+pub mod filled {
+    include!(concat!(env!("OUT_DIR"), "/ready.rs"));
+}
+
 /// What procedures of a .proto file fail with.
 pub mod failed {
     include!(concat!(env!("OUT_DIR"), "/statuses.rs"));

@@ -146,7 +146,7 @@ fn assert_messages(text: &mut String) {
     );
     record!(text, DescriptorRecord, "nearcall_descriptor", name, kind, fd);
     record!(text, Take, "nearcall_take", bytes, count, width, limit, form);
-    record!(text, FillingRecord, "nearcall_filling", name, target);
+    record!(text, FillingRecord, "nearcall_filling", name, target, item_bytes);
     record!(
         text,
         ReplyRecord,
@@ -246,6 +246,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_FORM_TEXT", form::TEXT),
         ("NEARCALL_FORM_LENT", form::LENT),
         ("NEARCALL_FORM_SCRATCH", form::SCRATCH),
+        ("NEARCALL_FORM_ITEMS", form::ITEMS),
         ("NEARCALL_FORM_PREALLOC", form::PREALLOC),
         ("NEARCALL_BREACH_BOUND", breach::BOUND),
         ("NEARCALL_BREACH_TEXT", breach::TEXT),

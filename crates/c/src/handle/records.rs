@@ -157,9 +157,13 @@ pub mod form {
     pub const TEXT: u32 = 1;
     /// Where it lies: `bytes` is where to put the [`super::OpaqueRecord`].
     pub const LENT: u32 = 2;
+    /// Elements behind their count, as what is marshalled has them; `count` is the bytes of both.
+    /// Only to memory of the caller's.
+    pub const ITEMS: u32 = 3;
     /// Or'ed to bytes or text: to memory of the call, which goes with it.
     pub const SCRATCH: u32 = 4;
-    /// Or'ed to bytes or text: to memory of the caller's; `bytes` is the [`super::FillingRecord`].
+    /// Or'ed to all but what lies where it is: to memory of the caller's; `bytes` is the
+    /// [`super::FillingRecord`].
     pub const PREALLOC: u32 = 8;
 }
 
@@ -182,6 +186,8 @@ pub struct FillingRecord {
     /// Of the parameter, for the message if there is too little.
     pub name: *const c_char,
     pub target: *mut PreallocRecord,
+    /// Bytes of an element there, which are no fewer than it takes in a message.
+    pub item_bytes: usize,
 }
 
 /// What the generated stub keeps while it reads results. `nearcall_reply` in C.

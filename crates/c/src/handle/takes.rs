@@ -7,7 +7,7 @@ use nearcall::raw::{Incoming, Malformed, Payload};
 use nearcall::{Opaque, UsageError};
 
 use super::memory::{nearcall_allocate, nearcall_free};
-use super::records::{FillingRecord, OpaqueRecord, Put, Take, form};
+use super::records::{FillingRecord, OpaqueRecord, PreallocRecord, Put, Take, form};
 use super::scratch::Scratch;
 use super::{bytes_mut, literal};
 
@@ -74,10 +74,11 @@ unsafe fn take(
         unsafe { target.write(lent) };
         return Ok(());
     }
-    if take.count > take.limit {
-        let (claimed, limit) = (take.count.into(), take.limit.into());
-        return Err(Malformed::Bound { claimed, limit }.into());
+    if take.form == form::ITEMS | form::PREALLOC {
+        // SAFETY: passed on.
+        return unsafe { fill_items(incoming.payload(take.count, u32::MAX)?, take) };
     }
+    check_bound(take.count, take.limit)?;
     let bytes = u64::from(take.count) * u64::from(take.width);
     let too_long = Malformed::Length { claimed: bytes, limit: u32::MAX.into() };
     let bytes = u32::try_from(bytes).map_err(|_| too_long)?;
@@ -112,25 +113,11 @@ unsafe fn take(
 ///   name.
 unsafe fn fill(payload: Payload<'_>, take: &Take, is_text: bool) -> Result<(), NotTaken> {
     // SAFETY: H1.
-    let filling = unsafe { &*take.bytes.cast::<FillingRecord>() };
-    // SAFETY: H1.
-    let target = unsafe { &mut *filling.target };
-    let count = u64::from(take.count) + u64::from(is_text);
-    if count > target.maximum.into() {
-        let Some(grow) = target.grow else {
-            // SAFETY: H4.
-            let name = unsafe { literal(filling.name) };
-            return Err(NotTaken::NoRoom { name, count, room: target.maximum });
-        };
-        // SAFETY: the caller's own, for what it says is its own.
-        target.buffer = unsafe { grow(target.own, take.count) };
-        if target.buffer.is_null() {
-            return Err(NotTaken::NoMemory { bytes: payload.len() as u64 });
-        }
-        target.maximum = u32::try_from(count).unwrap_or(u32::MAX);
-    }
+    let (filling, target) = unsafe { filling(take.bytes) };
+    // SAFETY: H4.
+    unsafe { make_room(filling, target, (take.count, is_text)) }?;
     let bytes = payload.len();
-    // SAFETY: H2: there is room for `count` elements of the width that the length was made with.
+    // SAFETY: H2: there is room for as many elements of the width that the length was made with.
     let copy = unsafe { bytes_mut(target.buffer.cast(), bytes + usize::from(is_text)) };
     payload.copy_out(&mut copy[..bytes])?;
     if is_text {
@@ -139,6 +126,83 @@ unsafe fn fill(payload: Payload<'_>, take: &Take, is_text: bool) -> Result<(), N
     }
     target.length = take.count;
     Ok(())
+}
+
+/// Copies elements to the end of what they take in memory of the caller's, from where their stub
+/// may have to spread them. Their count is read once, and all of them are there.
+///
+/// # Safety
+///
+/// As [`fill`]; the memory is of elements of `item_bytes`.
+unsafe fn fill_items(payload: Payload<'_>, take: &Take) -> Result<(), NotTaken> {
+    let mut count = [0; size_of::<u32>()];
+    payload.copy_part(0, &mut count)?;
+    let (begin, items_bytes) = (count.len(), payload.len() - count.len());
+    let count = u32::from_le_bytes(count);
+    check_bound(count, take.limit)?;
+    let (claimed, there) = (u64::from(count) * u64::from(take.width), items_bytes as u64);
+    if claimed > there {
+        return Err(Malformed::Length { claimed, limit: there }.into());
+    } else if claimed < there {
+        return Err(Malformed::Left { bytes: there - claimed }.into());
+    }
+    // SAFETY: H1.
+    let (filling, target) = unsafe { filling(take.bytes) };
+    // SAFETY: H4.
+    unsafe { make_room(filling, target, (count, false)) }?;
+    let FillingRecord { item_bytes, .. } = *filling;
+    assert!(item_bytes >= take.width as usize, "an element is longer in a message than in memory");
+    let bytes = count as usize * item_bytes;
+    // SAFETY: H2: there is room for `count` elements of `item_bytes`.
+    let room = unsafe { bytes_mut(target.buffer.cast(), bytes) };
+    payload.copy_part(begin, &mut room[bytes - items_bytes..])?;
+    target.length = count;
+    Ok(())
+}
+
+/// What a payload names, and memory of the caller's.
+///
+/// # Safety
+///
+/// - H1 live: both.
+unsafe fn filling<'t>(bytes: *mut c_void) -> (&'t FillingRecord, &'t mut PreallocRecord) {
+    // SAFETY: H1.
+    let filling = unsafe { &*bytes.cast::<FillingRecord>() };
+    // SAFETY: H1; the stub's caller passed it for this result alone.
+    (filling, unsafe { &mut *filling.target })
+}
+
+/// Has the caller make room for so many, and for the NUL of text, if there is too little.
+///
+/// # Safety
+///
+/// - H4 static: the name.
+unsafe fn make_room(
+    filling: &FillingRecord,
+    target: &mut PreallocRecord,
+    (came, is_text): (u32, bool),
+) -> Result<(), NotTaken> {
+    let count = u64::from(came) + u64::from(is_text);
+    if count <= target.maximum.into() {
+        return Ok(());
+    }
+    let Some(grow) = target.grow else {
+        // SAFETY: H4.
+        let name = unsafe { literal(filling.name) };
+        return Err(NotTaken::NoRoom { name, count, room: target.maximum });
+    };
+    // SAFETY: the caller's own, for what it says is its own.
+    target.buffer = unsafe { grow(target.own, came) };
+    if target.buffer.is_null() {
+        return Err(NotTaken::NoMemory { bytes: u64::from(came) * filling.item_bytes as u64 });
+    }
+    target.maximum = u32::try_from(count).unwrap_or(u32::MAX);
+    Ok(())
+}
+
+fn check_bound(count: u32, limit: u32) -> Result<(), Malformed> {
+    let (claimed, limit) = (count.into(), limit.into());
+    if claimed > limit { Err(Malformed::Bound { claimed, limit }) } else { Ok(()) }
 }
 
 /// Memory of the allocator's until it is given away, or of the call.

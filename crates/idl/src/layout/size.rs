@@ -7,7 +7,7 @@
 
 use crate::layout::shape::members;
 use crate::layout::{Scalar, Shape, shape};
-use crate::model::{DeclarationId, Kind, Member, Model, Type};
+use crate::model::{DeclarationId, Kind, Member, Model, Primitive, Type};
 
 /// Bytes of a length or count.
 const COUNT_BYTES: u64 = 4;
@@ -32,6 +32,16 @@ pub fn fixed_bytes(model: &Model, declared: &Type) -> Option<u64> {
             _ => word_bytes(model, declared),
         },
         _ => None,
+    }
+}
+
+/// Bytes of each element of a sequence in a message, if all are as long, so that none holds memory,
+/// and they lie side by side in memory as well. Booleans alone do not, in C++.
+pub fn item_bytes(model: &Model, declared: &Type) -> Option<u32> {
+    let Type::Sequence { element, .. } = model.resolved(declared) else { return None };
+    match model.resolved(element) {
+        Type::Primitive(Primitive::Boolean) => None,
+        element => fixed_bytes(model, element).and_then(|bytes| u32::try_from(bytes).ok()),
     }
 }
 

@@ -97,8 +97,8 @@ const OUT_OF_LINE: u32 = 3_000;
 const HEAVY_MAX: u32 = 40;
 /// The longest bound that is used up.
 const MOST_MAX: u32 = 5_000;
-/// No sequence has more items, and no text more bytes with a NUL behind it.
-pub const ITEMS_MAX: u32 = MOST_MAX * 4 + 1;
+/// Most bytes of a text, with a NUL behind it.
+const TEXT_MAX: u32 = MOST_MAX * 4 + 1;
 
 /// Letters of one to four bytes, and those that a language might quote. No NUL: text in C has none.
 const LETTERS: &[char] = &['a', 'Z', ' ', '"', '\\', '\n', '?', '{', '%', 'é', '€', '😀'];
@@ -135,6 +135,15 @@ const DOUBLES: &[u64] = &[
     0x7ff8_0000_0000_0000,
     0x4009_1eb8_51eb_851f,
 ];
+
+/// Most items of the values of a sequence, and bytes of those of a text, with a NUL behind it.
+pub fn items_max(model: &Model, declared: &Type) -> u32 {
+    match model.resolved(declared) {
+        Type::Sequence { element, .. } if is_light(model, element) => MOST_MAX,
+        Type::Sequence { .. } => HEAVY_MAX,
+        _ => TEXT_MAX,
+    }
+}
 
 /// Makes the values of one call.
 pub struct Maker<'m, 'r> {

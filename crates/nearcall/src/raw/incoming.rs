@@ -248,6 +248,25 @@ impl<'a> Payload<'a> {
         self.len() == 0
     }
 
+    /// Copies what is `at` bytes behind its beginning, as much as `target` is long.
+    ///
+    /// # Errors: [`Malformed::Length`] if it ends before; a client that was still copying it has
+    /// stopped.
+    pub fn copy_part(&self, at: usize, target: &mut [u8]) -> Result<(), Malformed> {
+        check_length(target.len(), self.len().saturating_sub(at))?;
+        self.pieces(|_| {})?;
+        let first_bytes = self.first.bytes();
+        let of_first = first_bytes.saturating_sub(at).min(target.len());
+        let (first, second) = target.split_at_mut(of_first);
+        if !first.is_empty() {
+            self.first.copy_out(at, first);
+        }
+        if !second.is_empty() {
+            self.second.copy_out(at + of_first - first_bytes, second);
+        }
+        Ok(())
+    }
+
     /// Copies all of it.
     ///
     /// # Errors: a client that was still copying it has stopped.

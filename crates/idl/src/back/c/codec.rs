@@ -47,6 +47,7 @@ impl C<'_> {
                 all.for_each(|(member, index)| self.print_optional(id, (member, index), text));
             }
         }
+        self.print_spreads(text);
     }
 
     /// That a plain value has no gaps, since it is as long as its members are together.
@@ -101,7 +102,7 @@ impl C<'_> {
     }
 
     /// A condition that takes a value off, or statements and the condition.
-    fn decode(&self, declared: &Type, value: &str) -> Vec<String> {
+    pub fn decode(&self, declared: &Type, value: &str) -> Vec<String> {
         let unless = |condition: String| {
             vec![
                 format!("if (!{condition}) {{"),

@@ -20,7 +20,7 @@ use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Model, Operation, Parameter, Type};
 use crate::plan::InterfacePlan;
 use crate::selftest::{
-    Answer, ITEMS_MAX, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, shortened,
+    Answer, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, items_max, shortened,
     shown, shown_members,
 };
 
@@ -261,7 +261,8 @@ impl<'m> Programs<'_, 'm> {
         for ((parameter, name), given) in all.zip(&round.given) {
             let local = format!("a_{name}");
             if let Some(prealloc) = self.c.prealloc(parameter) {
-                self.callers_memory(prealloc, (&local, &format!("b_{name}")), text);
+                let count = items_max(self.c.model, &parameter.declared);
+                self.callers_memory(prealloc, count, (&local, &format!("b_{name}")), text);
                 arguments += &format!(", &{local}");
                 continue;
             }
@@ -280,10 +281,11 @@ impl<'m> Programs<'_, 'm> {
     fn callers_memory(
         &self,
         (record, element): (String, String),
+        count: u32,
         (local, room): (&str, &str),
         text: &mut Text,
     ) {
-        text.line(format!("static {element} {room}[{ITEMS_MAX}];"));
+        text.line(format!("static {element} {room}[{count}];"));
         text.line(format!("{record} {local} = NEARCALL_PREALLOC({room});"));
     }
 
@@ -295,12 +297,13 @@ impl<'m> Programs<'_, 'm> {
         arguments: &mut String,
         text: &mut Text,
     ) -> &'static str {
+        let Some(declared) = &operation.returns else { return "" };
         if let Some(prealloc) = self.c.returned_prealloc(operation) {
-            self.callers_memory(prealloc, ("returned", "returned_room"), text);
+            let count = items_max(self.c.model, declared);
+            self.callers_memory(prealloc, count, ("returned", "returned_room"), text);
             *arguments += ", &returned";
             return "";
         }
-        let Some(declared) = &operation.returns else { return "" };
         self.local(declared, "returned", text);
         "returned = "
     }

@@ -171,7 +171,7 @@ impl<'c, 'm> Printer<'c, 'm> {
     }
 
     /// Refuses what a peer sent and could not be read.
-    fn refuse_unread(&self) -> Vec<String> {
+    pub fn refuse_unread(&self) -> Vec<String> {
         let refuse = match self.side {
             Side::Client => "nearcall_result_unread(&nc_reply, &nc_reader, nc_env);",
             Side::Server => "nearcall_argument_unread(nc_call, &nc_reader);",
@@ -351,11 +351,12 @@ impl<'c, 'm> Printer<'c, 'm> {
             Step::TakeDescriptors { descriptors } => self.take_descriptors(descriptors),
             Step::CheckInside { place, checks } => {
                 let (value, declared) = (self.value(place), self.declared(place));
+                let checks = self.unjudged(place, checks);
                 let mut text = std::mem::take(&mut self.text);
                 let leave = |beyond: &Beyond| {
                     self.refuse_peer(&format!("nearcall_bad({})", beyond.malformed()))
                 };
-                self.c.print_checks(checks, &declared, &value, &leave, &mut text);
+                self.c.print_checks(&checks, &declared, &value, &leave, &mut text);
                 self.text = text;
             }
             // Members are read to where they belong.
@@ -416,12 +417,15 @@ impl<'c, 'm> Printer<'c, 'm> {
             let Step::Take { place, form, limit, .. } = step else { continue };
             let length = self.lengths.get(place).copied().unwrap_or_default();
             let length = format!("nearcall_get_u32({}, {length})", self.source());
+            let items = self.filled_items(place, *form);
+            let limit = items.map_or(*limit, |items| items.bound);
             let limit =
                 limit.map_or(String::from("NEARCALL_UNBOUNDED"), |limit| format!("{limit}u"));
-            let (width, kind) = match form {
-                Form::Text | Form::WideText => (1, "TEXT"),
-                Form::Lent if self.side == Side::Server => (1, "LENT"),
-                Form::Elements { width } => (*width, "BYTES"),
+            let (width, kind) = match (form, items) {
+                (_, Some(items)) => (items.width, "ITEMS"),
+                (Form::Text | Form::WideText, _) => (1, "TEXT"),
+                (Form::Lent, _) if self.side == Side::Server => (1, "LENT"),
+                (Form::Elements { width }, _) => (*width, "BYTES"),
                 _ => (1, "BYTES"),
             };
             let target = match kind {
@@ -449,7 +453,7 @@ impl<'c, 'm> Printer<'c, 'm> {
         self.takes += 1;
         match form {
             Form::Lent if self.side == Side::Server => {}
-            _ if self.is_prealloc(place.root) => {}
+            _ if self.is_prealloc(place.root) => self.print_spread(place, form),
             Form::Text | Form::WideText => {
                 self.text.line(format!("{value} = nearcall_taken(&nc_takes[{at}]);"));
             }

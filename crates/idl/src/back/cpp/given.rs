@@ -9,7 +9,7 @@ use crate::model::Operation;
 pub struct Given {
     /// As an expression.
     pub argument: String,
-    /// What holds the result as soon as it is there, if it may be lost.
+    /// What has to be done with the result as soon as it is there, if anything has.
     pub came: Option<String>,
     /// What puts it where it belongs once nothing can fail any more.
     pub after: Option<String>,
@@ -41,10 +41,10 @@ impl Cpp<'_, '_> {
 }
 
 /// How C's stub is given the memory of a string or a vector, which is as long as the result in the
-/// end.
+/// end, and empty after an error: what has come may be no value.
 pub fn given_memory(record: &str, own: &str, text: &mut Text) -> Given {
     let local = local_of(own);
     text.line(format!("auto {local} = ::nearcall::detail::prealloc<::{record}>({own});"));
-    let after = format!("{own}.resize({local}._length);");
-    Given { argument: format!("&{local}"), came: None, after: Some(after) }
+    let came = format!("{own}.resize({local}._length);");
+    Given { argument: format!("&{local}"), came: Some(came), after: None }
 }

@@ -201,7 +201,7 @@ impl Cpp<'_, '_> {
         }
         if let Some(given) = self.given_returned(operation, text) {
             arguments += &format!(", {}", given.argument);
-            after.extend(given.after);
+            came.extend(given.came);
         }
         let function = self.c.names.function(procedure.interface, procedure.plan.index);
         let call = format!("::{function}({arguments}, &nc_env)");

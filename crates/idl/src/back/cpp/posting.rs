@@ -123,7 +123,7 @@ impl Cpp<'_, '_> {
         }
         if let Some(given) = self.given_returned(&operation, text) {
             arguments += &format!(", {}", given.argument);
-            after.extend(given.after);
+            came.extend(given.came);
         }
         let call = format!("::nearcall_collect_{function}({arguments}, &nc_env)");
         let one = returned.clone().unwrap_or_default();

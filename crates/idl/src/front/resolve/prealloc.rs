@@ -2,8 +2,8 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::front::rules::semantics as rules;
-use crate::layout::{Form, Shape, shape};
-use crate::model::{Direction, Model, Operation, Parameter, Type};
+use crate::layout::{Form, Shape, item_bytes, shape};
+use crate::model::{Direction, Model, Operation, Parameter, Primitive, Type};
 
 /// Why something cannot come to memory of a client's, and the way out.
 type Unfit = (&'static str, &'static str);
@@ -50,10 +50,30 @@ fn check_returned(model: &Model, operation: &Operation) -> Option<Diagnostic> {
 
 fn unfit(model: &Model, declared: &Type) -> Option<Unfit> {
     match shape(model, declared) {
-        Shape::Payload { form: Form::Marshalled, .. } => {
-            Some(("is not text, octets or numbers", "leave that out: the stub has memory for it"))
-        }
+        Shape::Payload { form: Form::Marshalled, .. } => marshalled(model, declared),
         Shape::Payload { .. } => None,
         _ => Some(("has one size", "leave that out: it always comes to where its caller says")),
     }
+}
+
+fn marshalled(model: &Model, declared: &Type) -> Option<Unfit> {
+    if item_bytes(model, declared).is_some() {
+        return None;
+    }
+    let Type::Sequence { element, .. } = model.resolved(declared) else {
+        return Some((
+            "is neither text nor a sequence",
+            "leave that out: the stub has memory for it",
+        ));
+    };
+    Some(match model.resolved(element) {
+        Type::Primitive(Primitive::Boolean) => (
+            "has booleans for elements, which have no addresses in C++",
+            "make it a sequence of octets, or of structs that hold a boolean",
+        ),
+        _ => (
+            "has elements of different lengths",
+            "leave that out, or have elements of numbers, characters, enumerators and bits alone",
+        ),
+    })
 }

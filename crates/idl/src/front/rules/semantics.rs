@@ -106,7 +106,8 @@ rules! {
     ID_FORMAT = "E0291", "7.4.6.4.1.1", "a repository id is a format, a colon and a name";
     ID_CHANGED = "E0292", "7.4.6.4.1.1", "a repository id is given once";
     PREALLOC_TYPE = "E0293", "ours",
-        "memory that a client has ready is for text, octets and numbers that come back";
+        "memory that a client has ready is for text, and sequences of elements of one length, that \
+         come back";
     TYPICAL = "E0294", "ours",
         "what has a typical length has a variable part, and nothing else says how long it is";
     TOO_DEEP = "E0295", "ours", "types nest 64 deep at most";
