@@ -109,6 +109,9 @@ fn an_operation_is_as_it_is_written() {
 fn midl_has_two_names_for_memory_of_a_client() {
     let model = model(
         "[version(1.0)] interface I {
+             typedef enum { LOW, HIGH } level;
+             typedef struct { long at; level how; } point;
+             void e([in] long n, [out, prealloc, size_is(n)] point *a);
              void f([in] long n, [out, prealloc, size_is(n)] long *a,
                     [out, prealloc_client, string] char **b, [out, string] char **c,
                     [out, prealloc_server, string] char **d);
@@ -118,11 +121,11 @@ fn midl_has_two_names_for_memory_of_a_client() {
          }",
     );
     let Kind::Interface(interface) = &find(&model, "I").kind else { panic!() };
-    let parameters = &interface.operations[0].parameters;
-    let memory: Vec<bool> = parameters.iter().map(|one| one.is_prealloc).collect();
-    assert_eq!(memory, [false, true, true, false, false]);
+    let parameters = interface.operations[..2].iter().flat_map(|one| &one.parameters);
+    let memory: Vec<bool> = parameters.map(|one| one.is_prealloc).collect();
+    assert_eq!(memory, [false, true, false, true, true, false, false]);
     let memory: Vec<bool> = interface.operations.iter().map(|one| one.returns_prealloc).collect();
-    assert_eq!(memory, [false, true, true, false]);
+    assert_eq!(memory, [false, false, true, true, false]);
 }
 
 #[test]
