@@ -101,22 +101,34 @@ pub enum PeerFault {
         /// Most there may be.
         limit: u64,
     },
-    /// A number past the end of an enumeration or union.
-    Discriminator {
+    /// A number that is no value of its boolean, enum, bitmask or character type.
+    Value {
         /// The number.
         claimed: u64,
-        /// How many there are.
-        count: u64,
     },
-    /// A boolean that is neither 0 nor 1.
-    Boolean {
-        /// The byte.
-        claimed: u8,
+    /// Values nested too deeply.
+    Depth {
+        /// Levels there may be.
+        limit: u32,
     },
-    /// A character that is no Unicode scalar value.
-    Character {
-        /// The number.
-        claimed: u32,
+    /// Values nested more deeply than they can be read on this stack.
+    Stack {
+        /// Bytes that one level more may need.
+        bytes: u64,
+        /// Bytes that are left.
+        left: u64,
+    },
+    /// A value that ended before its bytes did.
+    LeftOver {
+        /// Bytes left over.
+        bytes: u64,
+    },
+    /// A map with a key that comes twice.
+    Keys {
+        /// Pairs.
+        claimed: u64,
+        /// Keys.
+        distinct: u64,
     },
     /// Text that is not UTF-8.
     Text {
@@ -264,10 +276,16 @@ impl fmt::Display for PeerFault {
             }
             Flags { claimed } => write!(f, "flag bits {claimed:#x} do not belong here"),
             Length { claimed, limit } => write!(f, "length {claimed} is over {limit}"),
-            Discriminator { claimed, count } => below(f, "enumerator", claimed, count),
-            Boolean { claimed } => write!(f, "boolean {claimed} is neither 0 nor 1"),
-            Character { claimed } => {
-                write!(f, "character {claimed:#x} is not a Unicode scalar value")
+            Value { claimed } => write!(f, "{claimed} is no value of its type"),
+            Depth { limit } => write!(f, "values are nested deeper than {limit}"),
+            Stack { bytes, left } => write!(
+                f,
+                "values are nested too deeply: one more may need {bytes} bytes of stack, of which \
+                 {left} are left"
+            ),
+            LeftOver { bytes } => write!(f, "{bytes} bytes are left over"),
+            Keys { claimed, distinct } => {
+                write!(f, "{claimed} pairs of a map have {distinct} keys")
             }
             Text { valid_bytes } => write!(f, "text is not UTF-8 at byte {valid_bytes}"),
             Generation { claimed, known } => {

@@ -83,76 +83,74 @@ impl Malformed {
     pub fn range(claimed: impl TryInto<u64>) -> Malformed {
         Malformed::Range { claimed: claimed.try_into().unwrap_or(u64::MAX) }
     }
-
-    /// What was claimed and the limit, as a fault is reported.
-    pub(crate) fn claim_and_limit(&self) -> (u64, u64) {
-        match *self {
-            Malformed::Text { at } => (at as u64, 0),
-            Malformed::Bound { claimed, limit } | Malformed::Length { claimed, limit } => {
-                (claimed, limit)
-            }
-            Malformed::Range { claimed } => (claimed, 0),
-            Malformed::Depth => (super::DEPTH_MAX as u64 + 1, super::DEPTH_MAX as u64),
-            Malformed::Stack { bytes, left } => (bytes, left),
-            Malformed::Stalled { seen, end } => (seen, end),
-            Malformed::Left { bytes } => (bytes, 0),
-            Malformed::Keys { claimed, distinct } => (claimed, distinct),
-            Malformed::Descriptors { claimed, wanted } => (claimed as u64, wanted as u64),
-            Malformed::Feed { feed } => (feed, 0),
-            Malformed::Descriptor(wrong) => (wrong.mode.into(), 0),
-        }
-    }
 }
 
 impl From<Malformed> for PeerFault {
     fn from(malformed: Malformed) -> PeerFault {
-        let (claimed, limit) = malformed.claim_and_limit();
         match malformed {
             Malformed::Text { at } => PeerFault::Text { valid_bytes: at as u32 },
-            Malformed::Range { claimed } => PeerFault::Discriminator { claimed, count: 0 },
+            Malformed::Bound { claimed, limit } | Malformed::Length { claimed, limit } => {
+                PeerFault::Length { claimed, limit }
+            }
+            Malformed::Range { claimed } => PeerFault::Value { claimed },
+            Malformed::Depth => PeerFault::Depth { limit: super::DEPTH_MAX as u32 },
+            Malformed::Stack { bytes, left } => PeerFault::Stack { bytes, left },
+            Malformed::Left { bytes } => PeerFault::LeftOver { bytes },
+            Malformed::Keys { claimed, distinct } => PeerFault::Keys { claimed, distinct },
             Malformed::Descriptors { claimed, wanted } => PeerFault::SocketMessage {
                 wanted: "descriptors",
                 fault: SocketFault::Descriptors { claimed: claimed as u32, wanted: wanted as u32 },
             },
             Malformed::Descriptor(wrong) => PeerFault::WrongDescriptor { mode: wrong.mode },
-            _ => PeerFault::Length { claimed, limit },
+            // Of arguments alone, which no client reads.
+            Malformed::Stalled { seen, end } => PeerFault::Length { claimed: seen, limit: end },
+            Malformed::Feed { feed } => PeerFault::Length { claimed: feed, limit: 0 },
         }
     }
 }
 
 impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Malformed::Text { at } => write!(f, "text is not UTF-8 at byte {at}"),
+        match *self {
             Malformed::Bound { claimed, limit } => {
                 write!(f, "count {claimed} is over the bound {limit}")
             }
             Malformed::Length { claimed, limit } => {
                 write!(f, "length {claimed} is over the {limit} bytes there are")
             }
-            Malformed::Range { claimed } => write!(f, "{claimed} is no value of its type"),
-            Malformed::Depth => {
-                write!(f, "values are nested deeper than {}", super::DEPTH_MAX)
-            }
-            Malformed::Stack { bytes, left } => write!(
-                f,
-                "values are nested too deeply: one more may need {bytes} bytes of stack, of which \
-                 {left} are left"
-            ),
             Malformed::Stalled { seen, end } => {
                 write!(f, "the client stopped copying at byte {seen} of {end}")
-            }
-            Malformed::Left { bytes } => write!(f, "{bytes} bytes are left over"),
-            Malformed::Keys { claimed, distinct } => {
-                write!(f, "{claimed} pairs of a map have {distinct} keys")
             }
             Malformed::Descriptors { claimed, wanted } => {
                 write!(f, "{claimed} descriptors came with it, not {wanted}")
             }
             Malformed::Feed { feed } => write!(f, "feed {feed} has no such batch due"),
             Malformed::Descriptor(wrong) => wrong.fmt(f),
+            told_alike => PeerFault::from(told_alike).fmt(f),
         }
     }
 }
 
 impl std::error::Error for Malformed {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_is_told_what_is_wrong_and_not_of_a_length() {
+        let told = |malformed: Malformed| PeerFault::from(malformed).to_string();
+        assert_eq!(told(Malformed::range(3)), "3 is no value of its type");
+        assert_eq!(told(Malformed::range(-1)), "18446744073709551615 is no value of its type");
+        assert_eq!(told(Malformed::Depth), "values are nested deeper than 64");
+        assert_eq!(told(Malformed::Left { bytes: 15 }), "15 bytes are left over");
+        let twice = Malformed::Keys { claimed: 3, distinct: 2 };
+        assert_eq!(told(twice), "3 pairs of a map have 2 keys");
+        let stack = told(Malformed::Stack { bytes: 9, left: 8 });
+        assert!(stack.ends_with("9 bytes of stack, of which 8 are left"), "{stack}");
+        let bound = Malformed::Bound { claimed: 9, limit: 8 };
+        assert_eq!((bound.to_string(), told(bound)), {
+            ("count 9 is over the bound 8".to_owned(), "length 9 is over 8".to_owned())
+        });
+    }
+}

@@ -57,12 +57,12 @@ impl Liar {
         let two = |second| books(2, &[good(), second]);
         match asked {
             0 => (two(book(1, 2, 99, 0x7a)), ""),
-            1 => (two(book(1, 3, 1, 0x61)), "enumerator 3 is not below 0"),
-            2 => (two(book(2, 0, 1, 0x61)), "enumerator 2 is not below 0"),
-            3 => (two(book(0, 0, 100, 0x61)), "enumerator 100 is not below 0"),
-            4 => (two(book(0, 0, 1, 0xd800)), "enumerator 55296 is not below 0"),
+            1 => (two(book(1, 3, 1, 0x61)), "3 is no value of its type"),
+            2 => (two(book(2, 0, 1, 0x61)), "2 is no value of its type"),
+            3 => (two(book(0, 0, 100, 0x61)), "100 is no value of its type"),
+            4 => (two(book(0, 0, 1, 0xd800)), "55296 is no value of its type"),
             5 => (books(3, &[good(), good()]), "length 45 is over 30"),
-            6 => (books(1, &[good(), good()]), "length 15 is over 0"),
+            6 => (books(1, &[good(), good()]), "15 bytes are left over"),
             7 => (vec![2, 0, 0], "length 4 is over 3"),
             8 => (books(u32::MAX, &[good(), good()]), "length 64424509425 is over 30"),
             _ => (books(4, &[good(), good(), good(), good()]), "length 4 is over 3"),
