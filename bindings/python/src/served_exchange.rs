@@ -11,7 +11,7 @@ use nearcall::NotPut;
 use nearcall::raw::{self, Arguments, Ends, Finish, Keeping, Replied, exchange};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyInt, PyTuple};
+use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 
 use crate::errors;
 use crate::feed::{Batch, alone, append};
@@ -62,6 +62,18 @@ impl Inlet {
         inlet.next().transpose().map_err(|given_up| errors::of_not_put(py, &given_up.into()))
     }
 
+    /// Those that came together, without a wait: none yet, or `None`, there are no more.
+    fn batch<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        let mut held = alone(&self.inlet)?;
+        let Some(inlet) = held.as_mut() else { return Ok(None) };
+        if !inlet.is_ready() {
+            return Ok(Some(PyList::empty(py)));
+        }
+        let items = inlet.next_batch().transpose();
+        let items = items.map_err(|given_up| errors::of_not_put(py, &given_up.into()))?;
+        items.map(|items| PyList::new(py, items)).transpose()
+    }
+
     /// Whether asking for the next one will not wait; if it will, `wakes` is told by this number
     /// when it may not any more.
     fn is_ready(&self, wakes: &Wakes, number: u64) -> PyResult<bool> {
@@ -104,18 +116,23 @@ impl Outlet {
         outlet.put(bytes).map_err(|not_put| errors::of_not_put(py, &not_put))
     }
 
-    /// Gives the client an item that an async generator has made. False if that is refused: the
-    /// feed is over behind the items before it, and the server's own people are told.
-    fn put_made(&self, item: &Bound<'_, PyAny>) -> PyResult<bool> {
+    /// Gives the client an item that an async generator has made. `None`, and it was not put, while
+    /// there is no room. False if it is refused: the feed is over behind the items before it, and
+    /// the server's own people are told.
+    fn put_made(&self, item: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
+        let mut held = alone(&self.outlet)?;
+        if held.as_ref().is_some_and(|outlet| !outlet.is_ready()) {
+            return Ok(None);
+        }
         match self.bytes(item) {
             Ok(bytes) => {
-                let mut held = alone(&self.outlet)?;
                 let put = held.as_mut().map_or(Err(NotPut::GivenUp), |outlet| outlet.put(bytes));
-                put.map(|()| true).map_err(|not_put| errors::of_not_put(item.py(), &not_put))
+                put.map_err(|not_put| errors::of_not_put(item.py(), &not_put)).map(|()| Some(true))
             }
             Err(wrong) => {
+                drop(held);
                 self.end(Some(refused(item.py(), (wrong, "item"))));
-                Ok(false)
+                Ok(Some(false))
             }
         }
     }

@@ -189,8 +189,9 @@ async def _give(items: typing.AsyncIterator[object], outlet: Outlet[typing.Any])
     """Gives the client what an async generator makes, as long as it wants that."""
     try:
         async for item in items:
-            await _ready(outlet)
-            if not outlet.put_made(item):
+            while (is_put := outlet.put_made(item)) is None:
+                await _ready(outlet)
+            if not is_put:
                 break
     finally:
         close = getattr(items, "aclose", None)
@@ -353,22 +354,29 @@ async def _ready(end: Inlet[typing.Any] | Outlet[typing.Any]) -> None:
 class AsyncInlet(typing.Generic[Came]):
     """An :class:`Inlet` whose items are awaited. Belongs to one task at a time."""
 
-    __slots__ = ("_inlet",)
+    __slots__ = ("_inlet", "_items")
 
     def __init__(self, inlet: Inlet[Came]) -> None:
         self._inlet = inlet
+        self._items: typing.Iterator[Came] = iter(())
 
     def __aiter__(self) -> typing.Self:
         return self
 
     async def __anext__(self) -> Came:
-        await _ready(self._inlet)
-        for item in self._inlet:
-            return item
-        raise StopAsyncIteration
+        while True:
+            for item in self._items:
+                return item
+            batch = self._inlet.batch()
+            if batch is None:
+                raise StopAsyncIteration
+            if not batch:
+                await _ready(self._inlet)
+            self._items = iter(batch)
 
     def close(self) -> None:
         """Takes no more items."""
+        self._items = iter(())
         self._inlet.close()
 
     async def __aenter__(self) -> typing.Self:

@@ -123,6 +123,14 @@ pub fn exchange<A, B, E>(
 }
 
 impl<T> Inlet<T> {
+    /// Those that came together, one at least; waits for them as for one. `None`: there are no more.
+    ///
+    /// # Errors: [`GivenUp`], once, behind all items.
+    pub fn next_batch(&mut self) -> Option<Result<Vec<T>, GivenUp>> {
+        let first = self.next()?;
+        Some(first.map(|first| std::iter::once(first).chain(self.batch.drain(..)).collect()))
+    }
+
     /// Whether asking for the next one will not wait.
     pub fn is_ready(&self) -> bool {
         self.wait(Duration::ZERO)

@@ -37,6 +37,23 @@ fn a_wait_ends_with_what_it_is_for_and_with_its_time() {
 }
 
 #[test]
+fn items_that_came_together_are_had_together_and_the_end_once() {
+    let (ends, mut inlet, _outlet) = exchange::<u32, u32, Infallible>(0, 1, Keeping::AsItIs);
+    let context = &Context::from_waker(Waker::noop());
+    let mut comes = |items: Vec<u32>| {
+        let came = ends.sent.0.enter(0).unwrap().poll_put(&mut Batch::of(items), context);
+        assert!(matches!(came, Poll::Ready(Ok(()))));
+    };
+    comes(vec![1, 2, 3]);
+    assert_eq!(inlet.next_batch(), Some(Ok(vec![1, 2, 3])));
+    comes(vec![4, 5]);
+    assert_eq!(inlet.next(), Some(Ok(4)));
+    assert_eq!(inlet.next_batch(), Some(Ok(vec![5])));
+    drop(ends);
+    assert_eq!((inlet.next_batch(), inlet.next_batch()), (Some(Err(GivenUp)), None));
+}
+
+#[test]
 fn a_task_is_woken_when_it_need_not_wait_any_more() {
     let (ends, mut inlet, mut outlet) = exchange::<u32, u32, Infallible>(0, 1, Keeping::AsItIs);
     let woken = Arc::new(Woken::default());
