@@ -5,7 +5,7 @@ push %r14
 push %r13
 push %r12
 push %rbx
-sub $0x78,%rsp
+sub $0x88,%rsp
 mov %rsi,%rbx
 mov %rdi,%r14
 mov 0x18(%rsi),%rax
@@ -34,7 +34,7 @@ add %edx,%ecx
 mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
-mov %r15,0x68(%rsp)
+mov %r15,0x78(%rsp)
 mov %rbx,0x10(%rsp)
 jmp
 mov %ecx,%r15d
@@ -53,9 +53,9 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x18(%rsp)
+mov %r14,0x20(%rsp)
 movzwl %ax,%eax
-mov %r12,0x70(%rsp)
+mov %r12,0x80(%rsp)
 or %r12d,%eax
 or %eax,%ebx
 mov (%r15),%rax
@@ -77,7 +77,7 @@ lea -0x7(,%r14,8),%ecx
 cmp %ecx,%eax
 je
 mov 0x24(%r15),%r12d
-mov %ebx,0x64(%rsp)
+mov %ebx,0x1c(%rsp)
 cmp %r12d,%ebx
 je
 cmpq $0x0,%fs:
@@ -126,8 +126,8 @@ shr $0x20,%r14
 jne
 mov (%r15),%rcx
 mov 0x10(%rcx),%ecx
-mov %ecx,0x24(%rsp)
-movb $0x1e,0x20(%rsp)
+mov %ecx,0x34(%rsp)
+movl $0x20,0x30(%rsp)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx
 je
@@ -142,19 +142,19 @@ test %rax,%rax
 sete %dl
 cmp %rsi,%rcx
 sete %cl
-mov 0x18(%rsp),%r14
+mov 0x20(%rsp),%r14
 jne
 test %dl,%dl
 je
-cmpb $0x1e,0x20(%rsp)
+cmpl $0x20,0x30(%rsp)
 jne
-mov 0x24(%rsp),%eax
+mov 0x34(%rsp),%eax
 mov %eax,0xc(%rsp)
 cmp $0x5,%eax
 jne
-movb $0x1e,(%r14)
+movl $0x20,(%r14)
 mov %r14,%rax
-add $0x78,%rsp
+add $0x88,%rsp
 pop %rbx
 pop %r12
 pop %r13

@@ -34,7 +34,7 @@ add %edx,%ecx
 mov 0x140(%r13),%rsi
 cmp %rax,%rsi
 jne
-mov %r15,0x18(%rsp)
+mov %r15,0x28(%rsp)
 mov %rbx,(%rsp)
 jmp
 mov %ecx,%r15d
@@ -49,9 +49,9 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x8(%rsp)
+mov %r14,0x10(%rsp)
 movzwl %ax,%eax
-mov %r12,0x60(%rsp)
+mov %r12,0x30(%rsp)
 or %r12d,%eax
 or %eax,%ebx
 mov (%r15),%rax
@@ -73,7 +73,7 @@ lea -0x7(,%r14,8),%ecx
 cmp %ecx,%eax
 je
 mov 0x24(%r15),%r12d
-mov %ebx,0x10(%rsp)
+mov %ebx,0x8(%rsp)
 cmp %r12d,%ebx
 je
 cmpq $0x0,%fs:
@@ -120,8 +120,8 @@ jne
 xor %eax,%eax
 shr $0x20,%r14
 jne
-mov 0x8(%rsp),%rbx
-movb $0x1e,(%rbx)
+mov 0x10(%rsp),%rbx
+movl $0x20,(%rbx)
 mov 0x30(%r15),%rcx
 test %rcx,%rcx
 je

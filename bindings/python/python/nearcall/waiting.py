@@ -173,7 +173,8 @@ async def _run(call: ServedCall, arguments: tuple[typing.Any, ...]) -> object:
             *given, outlet = arguments
             made = aiter(call.function(*given))
             call.open()
-            return await _give(made, outlet)
+            await _give(made, outlet)
+            return None
         case "taker":
             *given, inlet = arguments
             taking = call.function(*given, AsyncInlet(inlet))
