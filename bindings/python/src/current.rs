@@ -3,10 +3,14 @@
 use nearcall::CurrentCall as Served;
 use pyo3::prelude::*;
 
+use crate::serve_awaited::ServedCall;
+
 /// A call, as the procedure that serves it sees its client.
 #[pyclass(frozen, module = "nearcall._native")]
 pub struct CurrentCall {
     served: Served,
+    /// What has opened the feed that its task is at since it was replied to.
+    feed: Option<Py<ServedCall>>,
 }
 
 /// Who calls, as the system told when it bound.
@@ -28,16 +32,21 @@ pub fn current_call() -> Option<CurrentCall> {
 
 #[pymethods]
 impl CurrentCall {
-    /// Its client has given it up, or has gone: nobody will see its results.
+    /// Its client has given it up, or the feed that it has opened, or has gone: nobody will see its
+    /// results.
     #[getter]
     fn is_cancelled(&self) -> bool {
-        self.served.is_cancelled()
+        match &self.feed {
+            Some(feed) => feed.get().is_feed_over(),
+            None => self.served.is_cancelled(),
+        }
     }
 
-    /// How long its client still waits, seconds; `None`: as long as it takes.
+    /// How long its client still waits, seconds; `None`: as long as it takes, as for a feed.
     #[getter]
     fn time_left(&self) -> Option<f64> {
-        self.served.time_left().map(|left| left.as_secs_f64())
+        let left = self.served.time_left().filter(|_| self.feed.is_none());
+        left.map(|left| left.as_secs_f64())
     }
 
     /// Who made it.
@@ -64,7 +73,14 @@ impl Importer {
 
 impl From<Served> for CurrentCall {
     fn from(served: Served) -> CurrentCall {
-        CurrentCall { served }
+        CurrentCall { served, feed: None }
+    }
+}
+
+impl CurrentCall {
+    /// As the task sees its client that is at the feed which `call` has opened.
+    pub fn of_feed(served: Served, call: Py<ServedCall>) -> CurrentCall {
+        CurrentCall { served, feed: Some(call) }
     }
 }
 

@@ -43,8 +43,16 @@ pub struct ServedCall {
     came: Mutex<Option<Vec<PeerDescriptor>>>,
     /// What it is to open.
     opening: Mutex<Option<Opening>>,
-    /// Of a feed to one side that it has opened: what its task comes to goes there.
-    end: Mutex<Option<End>>,
+    /// The feed to one side that it has opened, until its task is done.
+    of_feed: Mutex<Option<OfFeed>>,
+}
+
+/// A feed to one side, as the task has it that makes or takes its items.
+struct OfFeed {
+    /// Where goes what its task comes to.
+    end: End,
+    /// Who that is for.
+    opened_by: nearcall::CurrentCall,
 }
 
 /// What the runtime keeps of what a call opens until it has numbers.
@@ -85,7 +93,7 @@ impl SetAside {
             call: Mutex::new(Some(self.call)),
             came: Mutex::new(Some(self.came)),
             opening: Mutex::default(),
-            end: Mutex::default(),
+            of_feed: Mutex::default(),
         }
     }
 }
@@ -100,13 +108,19 @@ impl ServedCall {
         self.object.plan.procedures[self.procedure].role
     }
 
-    fn of_feed(&self) -> MutexGuard<'_, Option<End>> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    fn of_feed(&self) -> MutexGuard<'_, Option<OfFeed>> {
+        self.of_feed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its feed has ended, or nobody wants more of it.
+    pub fn is_feed_over(&self) -> bool {
+        self.of_feed().as_ref().is_none_or(|feed| feed.end.is_given_up())
     }
 
     fn will_open(&self, opening: Opening, end: Option<End>) {
         self.opening.lock().unwrap_or_else(PoisonError::into_inner).replace(opening);
-        *self.of_feed() = end;
+        let feed = end.zip(self.running());
+        *self.of_feed() = feed.map(|(end, opened_by)| OfFeed { end, opened_by });
     }
 
     /// Makes the ends of what it opens; those that its procedure is given, behind its arguments.
@@ -155,7 +169,7 @@ impl ServedCall {
         let call = self.call().take();
         let Some(call) = call else {
             let of_feed = self.of_feed().take();
-            if let Some(end) = of_feed {
+            if let Some(OfFeed { end, .. }) = of_feed {
                 end.end(answer);
             }
             return;
@@ -188,10 +202,16 @@ impl ServedCall {
         self.object.functions[self.procedure].as_ref().map(|function| function.clone_ref(py))
     }
 
-    /// What there is to know of it; `None` once it was replied to.
+    /// What there is to know of it; `None` once it was replied to, and the feed to one side is over
+    /// that it has opened.
     #[getter]
-    fn current(&self) -> Option<CurrentCall> {
-        self.running().map(CurrentCall::from)
+    fn current(own: &Bound<'_, Self>) -> Option<CurrentCall> {
+        let call = own.get();
+        let running = call.running().map(CurrentCall::from);
+        running.or_else(|| {
+            let opened_by = call.of_feed().as_ref()?.opened_by.clone();
+            Some(CurrentCall::of_feed(opened_by, own.clone().unbind()))
+        })
     }
 
     /// It runs, and its client has given it up, or the feed that it has opened, or has gone: nobody
@@ -200,7 +220,7 @@ impl ServedCall {
     fn is_cancelled(&self) -> bool {
         match self.running() {
             Some(current) => current.is_cancelled(),
-            None => self.of_feed().as_ref().is_some_and(End::is_given_up),
+            None => self.of_feed().as_ref().is_some_and(|feed| feed.end.is_given_up()),
         }
     }
 
@@ -261,7 +281,7 @@ impl ServedCall {
         let call = self.call().take();
         drop(call);
         let of_feed = self.of_feed().take();
-        if let Some(end) = of_feed {
+        if let Some(OfFeed { end, .. }) = of_feed {
             end.end(Err(Unserved::Cancelled));
         }
     }

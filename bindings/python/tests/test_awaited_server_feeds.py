@@ -4,6 +4,7 @@ inlet. What they share with the feeds of other servers is in ``test_feeds.py``."
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 import types
@@ -222,3 +223,34 @@ def test_what_opens_a_feed_to_the_client_is_an_async_generator(
             nearcall.export("wrong", feeding(passing, numbers=staticmethod(numbers))())
 
     asyncio.run(main())
+
+
+def test_a_task_knows_who_has_opened_its_feed(passing: Module) -> None:
+    seen: list[tuple[int | None, bool, float | None]] = []
+    calls: list[nearcall.CurrentCall] = []
+
+    def look() -> None:
+        call = nearcall.current_call()
+        assert call is not None
+        seen.append((call.importer.pid, call.is_cancelled, call.time_left))
+        calls.append(call)
+
+    async def numbers(count: int, pause_ms: int) -> typing.AsyncIterator[int]:
+        look()
+        yield count
+        look()
+
+    async def sum(inlet: nearcall.AsyncInlet[int]) -> int:
+        async for _ in inlet:
+            look()
+        return len(seen)
+
+    members = {"numbers": staticmethod(numbers), "sum": staticmethod(sum)}
+    with served("known", lambda: feeding(passing, **members)()):
+        client = passing.FeedingClient.import_("known").with_deadline(600.0)
+        assert list(client.numbers(5, 0)) == [5]
+        sink = client.sum()
+        sink.put(1)
+        assert sink.end() == 3
+        assert seen == [(os.getpid(), False, None)] * 3
+        comes(lambda: [call.is_cancelled for call in calls], [True] * 3)
