@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use nearcall::NotPut;
 use nearcall::raw::{self, Arguments, Ends, Finish, Keeping, Replied, exchange};
 use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
@@ -117,24 +116,27 @@ impl Outlet {
     }
 
     /// Gives the client an item that an async generator has made. `None`, and it was not put, while
-    /// there is no room. False if it is refused: the feed is over behind the items before it, and
-    /// the server's own people are told.
+    /// there is no room. False if there is no use in more: the client does not want them; or this
+    /// one is refused, the feed is over behind the items before it, and the server's own people are
+    /// told.
     fn put_made(&self, item: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
         let mut held = alone(&self.outlet)?;
         if held.as_ref().is_some_and(|outlet| !outlet.is_ready()) {
             return Ok(None);
         }
-        match self.bytes(item) {
+        let why = match self.bytes(item) {
             Ok(bytes) => {
-                let put = held.as_mut().map_or(Err(NotPut::GivenUp), |outlet| outlet.put(bytes));
-                put.map_err(|not_put| errors::of_not_put(item.py(), &not_put)).map(|()| Some(true))
+                if held.as_mut().is_some_and(|outlet| outlet.put(bytes).is_ok()) {
+                    return Ok(Some(true));
+                }
+                None
             }
-            Err(wrong) => {
-                drop(held);
-                self.end(Some(refused(item.py(), (wrong, "item"))));
-                Ok(Some(false))
-            }
-        }
+            Err(wrong) => Some(refused(item.py(), (wrong, "item"))),
+        };
+        drop(held);
+        // Its generator is closed from here on, and not cancelled besides, while it cleans up.
+        self.end(why);
+        Ok(Some(false))
     }
 
     /// Whether `put` will not wait; if it will, `wakes` is told by this number when it may not any

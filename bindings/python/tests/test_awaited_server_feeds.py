@@ -254,3 +254,23 @@ def test_a_task_knows_who_has_opened_its_feed(passing: Module) -> None:
         assert sink.end() == 3
         assert seen == [(os.getpid(), False, None)] * 3
         comes(lambda: [call.is_cancelled for call in calls], [True] * 3)
+
+
+def test_a_generator_that_is_closed_is_not_cancelled_while_it_cleans_up(passing: Module) -> None:
+    cleaned: list[bool] = []
+
+    async def numbers(count: int, pause_ms: int) -> typing.AsyncIterator[int]:
+        try:
+            while True:
+                yield count
+        finally:
+            cleaned.append(False)
+            # Longer than it takes to look for feeds that were given up.
+            await asyncio.sleep(0.1)
+            cleaned.append(True)
+
+    with served("cleaned", lambda: feeding(passing, numbers=staticmethod(numbers))()):
+        client = passing.FeedingClient.import_("cleaned")
+        with client.numbers(5, 0) as feed:
+            assert next(feed) == 5
+        comes(lambda: cleaned, [False, True])
