@@ -15,9 +15,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::current::CurrentCall;
+use crate::errors;
 use crate::serve::{Object, Unserved, came, given, outcome, reply};
 use crate::served_one_way::End;
-use crate::table::Role;
+use crate::table::{Plan, Role};
 use crate::wakes::Queue;
 use crate::{served_exchange, served_one_way};
 
@@ -167,13 +168,7 @@ impl ServedCall {
     /// Replies, once. What comes after that is what became of the feed that it has opened.
     fn end<'py>(&self, py: Python<'py>, answer: Result<Bound<'py, PyAny>, Unserved>) {
         let call = self.call().take();
-        let Some(call) = call else {
-            let of_feed = self.of_feed().take();
-            if let Some(OfFeed { end, .. }) = of_feed {
-                end.end(answer);
-            }
-            return;
-        };
+        let Some(call) = call else { return self.end_feed(py, answer) };
         let (object, procedure) = (&self.object, self.procedure);
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner).take();
         call.reply(|arguments| {
@@ -192,6 +187,31 @@ impl ServedCall {
             ended.unwrap_or_else(|_raised| std::panic::resume_unwind(Box::new("raised in Python")))
         });
     }
+
+    /// Its feed has come to this. An error that no client asks for any more is shown at once to the
+    /// server's own people.
+    fn end_feed<'py>(&self, py: Python<'py>, answer: Result<Bound<'py, PyAny>, Unserved>) {
+        let of_feed = self.of_feed().take();
+        let untold = of_feed.and_then(|OfFeed { end, .. }| end.end(answer));
+        let Some(Unserved::Python(error)) = untold else { return };
+        let object = &self.object;
+        if !is_clients(py, &object.plan, self.procedure, &error).unwrap_or(false) {
+            let function = object.functions[self.procedure].as_ref();
+            error.write_unraisable(py, function.map(|function| function.bind(py)));
+        }
+    }
+}
+
+/// Whether what was raised is the client's alone to know: an exception of the interface, or that it
+/// has given the feed up.
+fn is_clients(py: Python<'_>, plan: &Plan, procedure: usize, error: &PyErr) -> PyResult<bool> {
+    let raised = error.value(py);
+    for (row, _) in &plan.procedures[procedure].raised {
+        if raised.is_instance(plan.table[*row].class.bind(py))? {
+            return Ok(true);
+        }
+    }
+    errors::is_given_up(raised)
 }
 
 #[pymethods]

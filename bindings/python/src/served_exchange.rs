@@ -202,11 +202,16 @@ impl Outlet {
         held.as_ref().is_some_and(nearcall::Outlet::is_given_up)
     }
 
-    /// There are no more items, for this reason if there is one.
-    pub fn end(&self, why: Option<Unserved>) {
+    /// There are no more items, for this reason if there is one. The reason, if nobody is left to
+    /// be told of it.
+    pub fn end(&self, why: Option<Unserved>) -> Option<Unserved> {
         let outlet = self.outlet.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((outlet, why)) = outlet.zip(why) {
-            outlet.raise(why);
+        match (outlet.filter(|outlet| !outlet.is_given_up()), why) {
+            (Some(outlet), Some(why)) => {
+                outlet.raise(why);
+                None
+            }
+            (_, why) => why,
         }
     }
 }

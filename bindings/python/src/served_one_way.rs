@@ -69,13 +69,15 @@ impl End {
         }
     }
 
-    /// What its task has come to.
-    pub fn end(self, answer: Result<Bound<'_, PyAny>, Unserved>) {
+    /// What its task has come to. Why it has come to nothing, if nobody is left to be told of it.
+    pub fn end(self, answer: Result<Bound<'_, PyAny>, Unserved>) -> Option<Unserved> {
         match (self, answer) {
-            (End::Outlet(outlet), answer) => outlet.get().end(answer.err()),
+            (End::Outlet(outlet), answer) => return outlet.get().end(answer.err()),
+            (End::Answer(end), answer) if end.is_given_up() => return answer.err(),
             (End::Answer(end), Ok(answer)) => end.give(answer.unbind()),
             (End::Answer(end), Err(why)) => end.raise(why),
         }
+        None
     }
 }
 

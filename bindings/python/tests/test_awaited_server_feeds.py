@@ -274,3 +274,47 @@ def test_a_generator_that_is_closed_is_not_cancelled_while_it_cleans_up(passing:
         with client.numbers(5, 0) as feed:
             assert next(feed) == 5
         comes(lambda: cleaned, [False, True])
+
+
+def test_what_is_raised_when_nobody_reads_any_more_is_shown(
+    passing: Module, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[typing.Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda found: told.append(found.exc_value))
+
+    async def numbers(count: int, pause_ms: int) -> typing.AsyncIterator[int]:
+        try:
+            yield count
+            await asyncio.sleep(pause_ms / 1e3)
+            while True:
+                yield count
+        finally:
+            raise RuntimeError(f"numbers {pause_ms}")
+
+    async def sum(inlet: nearcall.AsyncInlet[int]) -> int:
+        try:
+            return len([item async for item in inlet])
+        finally:
+            raise RuntimeError("sum")
+
+    async def load(name: str, refused: int, inlet: nearcall.AsyncInlet[typing.Any]) -> int:
+        try:
+            return len([item async for item in inlet])
+        finally:
+            if refused != NEVER:
+                raise passing.Refused(refused, name)
+
+    members = {"numbers": staticmethod(numbers), "sum": staticmethod(sum)}
+    with served("shown", lambda: feeding(passing, load=staticmethod(load), **members)()):
+        client = passing.FeedingClient.import_("shown")
+        wanted = []
+        for pause_ms in (600_000, 0):
+            with client.numbers(5, pause_ms) as feed:
+                assert next(feed) == 5
+            wanted.append(f"numbers {pause_ms}")
+            comes(lambda: [str(one) for one in told], wanted)
+        # What the client knows, or might have known, is not.
+        for refused in (3, NEVER):
+            client.load("load", refused).close()
+        client.sum().close()
+        comes(lambda: [str(one) for one in told], [*wanted, "sum"])
