@@ -282,8 +282,8 @@ typedef struct nearcall_prealloc {
     void *_buffer;
     uint32_t _length;  /* how many came; of text without the NUL */
     uint32_t _maximum; /* how many there is room for; of text with the NUL */
-    /* Makes room for so many, and of text for the NUL, when more come; null if there is none. Null
-     * itself where what there is, is all. */
+    /* Makes room for so many, and of text for the NUL, when more come; null if there is none, and
+     * then there is none for fewer either. Null itself where what there is, is all. */
     void *(*_grow)(void *_own, uint32_t count);
     void *_own;
 } nearcall_prealloc;

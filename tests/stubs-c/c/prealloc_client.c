@@ -321,7 +321,12 @@ static void growing(void) {
     CHECK(all._length == 60 && all._maximum == 60 && all._buffer == own && own[59] == 59);
     ready_Shelf_given(shelf, ROOM + 1, &all, &env);
     expect(NEARCALL_NO_MEMORY, "no memory for 8004 bytes of results");
-    CHECK(all._length == 0);
+    CHECK(all._length == 0 && all._buffer == NULL && all._maximum == 0);
+    /* Fewer than there was room for. */
+    ready_Shelf_given(shelf, 40, &all, &env);
+    expect(NEARCALL_RETURNED, NULL);
+    CHECK(all._length == 40 && all._maximum == 40 && all._buffer == own && own[39] == 39);
+    nearcall_free(own);
 }
 
 int main(int argc, char **argv) {

@@ -194,6 +194,8 @@ unsafe fn make_room(
     // SAFETY: the caller's own, for what it says is its own.
     target.buffer = unsafe { grow(target.own, came) };
     if target.buffer.is_null() {
+        // What was there may have been given back for it.
+        target.maximum = 0;
         return Err(NotTaken::NoMemory { bytes: u64::from(came) * filling.item_bytes as u64 });
     }
     target.maximum = u32::try_from(count).unwrap_or(u32::MAX);
