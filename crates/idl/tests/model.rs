@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use nearcall_idl::back::LANGUAGES;
 use nearcall_idl::front::compile_from;
 use nearcall_idl::front::options::Options;
 use nearcall_idl::front::preprocessor::files::InMemory;
@@ -287,4 +288,26 @@ fn an_array_of_midl_comes_back_under_any_name() {
 #[test]
 fn a_file_without_definitions_means_nothing() {
     assert_eq!(model("// nothing\n"), Model::default());
+}
+
+#[test]
+fn what_a_stub_in_c_has_on_its_stack_is_no_longer_than_that() {
+    let model = model(
+        "struct Fits { boolean is_key; octet all[65535]; };
+         struct Longer { boolean is_key; octet all[65536]; };
+         struct Plain { octet all[65537]; };
+         interface I {
+             @prealloc sequence<Fits> short_ones();
+             void long_ones(@prealloc out sequence<Longer> all);
+             sequence<Longer> without();
+             @prealloc sequence<Plain> plain_ones();
+             void whole(in Plain all);
+         };",
+    );
+    let backs = LANGUAGES.iter().filter(|language| ["c", "cpp"].contains(&language.name));
+    for back in backs {
+        let refused = (back.compile)(&model, "stem").err().unwrap_or_default();
+        let places: Vec<_> = refused.iter().map(|one| one.place.as_str()).collect();
+        assert_eq!(places, ["I::long_ones", "I::whole"], "{}", back.name);
+    }
 }

@@ -76,19 +76,28 @@ impl C<'_> {
     fn spread_elements(&self) -> BTreeMap<String, Type> {
         let interfaces = self.model.interfaces();
         let operations = interfaces.flat_map(|(_, _, interface)| &interface.operations);
-        let declared = operations.flat_map(|operation| {
-            let passed = operation.parameters.iter().filter(|one| one.is_prealloc);
-            let returned = operation.returns.iter().filter(|_| operation.returns_prealloc);
-            passed.map(|one| &one.declared).chain(returned)
-        });
-        let marshalled = declared.filter_map(|declared| match shape(self.model, declared) {
+        let spread = operations.flat_map(|operation| self.spread_by(operation));
+        spread.map(|element| (self.tag(element), element.clone())).collect()
+    }
+
+    /// The elements of such results of one operation.
+    fn spread_by<'a>(&'a self, operation: &'a Operation) -> impl Iterator<Item = &'a Type> {
+        let passed = operation.parameters.iter().filter(|one| one.is_prealloc);
+        let returned = operation.returns.iter().filter(|_| operation.returns_prealloc);
+        let declared = passed.map(|one| &one.declared).chain(returned);
+        declared.filter_map(|declared| match shape(self.model, declared) {
             Shape::Payload { form: Form::Marshalled, .. } => match self.resolved(declared) {
                 Type::Sequence { element, .. } if !self.is_plain(element) => Some(&**element),
                 _ => None,
             },
             _ => None,
-        });
-        marshalled.map(|element| (self.tag(element), element.clone())).collect()
+        })
+    }
+
+    /// Bytes of the longest element that one operation has spread, which goes over the stack.
+    pub fn spread_bytes(&self, operation: &Operation) -> u64 {
+        let all = self.spread_by(operation);
+        all.filter_map(|element| fixed_bytes(self.model, element)).max().unwrap_or_default()
     }
 
     /// What a call stub returns, where the procedure returns [`C::returned_type`].
