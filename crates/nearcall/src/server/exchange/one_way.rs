@@ -23,8 +23,10 @@ pub struct OutletEnd<T, E>(AskedEnd<T, E>);
 
 /// The same of a feed whose items come out of an [`Inlet`].
 pub struct InletEnd<T, R, E> {
-    sent: SentEnd<T>,
+    /// Dropped first: who is told by the inlet that it was given up finds that nobody waits for an
+    /// answer.
     answer: AskedEnd<R, E>,
+    sent: SentEnd<T>,
 }
 
 /// Where what became of the items goes, once. Dropped before, its client is told what it is told of
@@ -220,7 +222,8 @@ impl<R, E> fmt::Debug for Answer<R, E> {
 #[cfg(test)]
 mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::task::Waker;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::task::{Wake, Waker};
 
     use super::*;
 
@@ -281,5 +284,27 @@ mod tests {
         assert!(!outlet.is_given_up());
         drop(end);
         assert!(outlet.is_given_up());
+    }
+
+    /// Looks, when it is woken, whether somebody waits for an answer.
+    struct Looks {
+        answer: Answer<u32, u8>,
+        was_given_up: AtomicBool,
+    }
+
+    impl Wake for Looks {
+        fn wake(self: Arc<Self>) {
+            self.was_given_up.store(self.answer.is_given_up(), Relaxed);
+        }
+    }
+
+    #[test]
+    fn who_is_told_that_it_was_given_up_knows_that_nobody_waits() {
+        let (end, mut inlet, answer) = opened();
+        let looks = Arc::new(Looks { answer, was_given_up: AtomicBool::new(false) });
+        let waker = Waker::from(Arc::clone(&looks));
+        assert!(inlet.poll_ready(&Context::from_waker(&waker)).is_pending());
+        drop(end);
+        assert!(looks.was_given_up.load(Relaxed));
     }
 }
