@@ -15,6 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::current::CurrentCall;
+use crate::domain;
 use crate::errors;
 use crate::serve::{Object, Unserved, came, given, outcome, reply};
 use crate::served_one_way::End;
@@ -298,6 +299,10 @@ impl ServedCall {
 
     /// Its task was cancelled: there are no results, nor more items.
     fn give_up(&self) {
+        if domain::check_own().is_err() {
+            // It is a parent's, and the locks may be held here for good.
+            return;
+        }
         let call = self.call().take();
         drop(call);
         let of_feed = self.of_feed().take();

@@ -217,12 +217,12 @@ class Server(abc.ABC):
 
 class AsyncServer(abc.ABC):
     """What a domain that exports an interface does. Procedures are awaited by the event loop that
-    exports it, in a task each. What opens a feed to the client is an async generator; what opens one
-    from it is given an :class:`AsyncInlet`, and evaluates to what it makes of the items.
+    exports it, in a task each. What opens a feed to the client is an async generator; what opens
+    one from it is given an :class:`AsyncInlet`, and evaluates to what it makes of the items.
 
-    When its client gives a call up, or the feed that it has opened, or ends, the task that serves it
-    is cancelled within 20 ms, once. When the loop is closed, calls that have begun are ``Panicked`` to their clients, and
-    those that have not are ``NotExecuted``."""
+    When its client gives a call up, or the feed that it has opened, or ends, the task that serves
+    it is cancelled within 20 ms, once. When the loop is closed, calls that have begun are
+    ``Panicked`` to their clients, and those that have not are ``NotExecuted``."""
 
     __slots__ = ()
     _interface: typing.ClassVar[Interface]

@@ -123,7 +123,7 @@ pub fn exchange<A, B, E>(
 }
 
 impl<T> Inlet<T> {
-    /// Those that came together, one at least; waits for them as for one. `None`: there are no more.
+    /// Those that came together, one at least; waits for them as for one. `None`: no more come.
     ///
     /// # Errors: [`GivenUp`], once, behind all items.
     pub fn next_batch(&mut self) -> Option<Result<Vec<T>, GivenUp>> {

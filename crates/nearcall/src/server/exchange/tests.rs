@@ -40,7 +40,7 @@ fn a_wait_ends_with_what_it_is_for_and_with_its_time() {
 fn items_that_came_together_are_had_together_and_the_end_once() {
     let (ends, mut inlet, _outlet) = exchange::<u32, u32, Infallible>(0, 1, Keeping::AsItIs);
     let context = &Context::from_waker(Waker::noop());
-    let mut comes = |items: Vec<u32>| {
+    let comes = |items: Vec<u32>| {
         let came = ends.sent.0.enter(0).unwrap().poll_put(&mut Batch::of(items), context);
         assert!(matches!(came, Poll::Ready(Ok(()))));
     };
