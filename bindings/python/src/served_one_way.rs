@@ -3,9 +3,8 @@
 
 use std::sync::Arc;
 
-use nearcall::raw::{
-    Answer, Arguments, Finish, InletEnd, Keeping, OutletEnd, Replied, inlet, outlet,
-};
+use nearcall::Answer;
+use nearcall::raw::{Arguments, Finish, InletEnd, Keeping, OutletEnd, Replied, inlet, outlet};
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 

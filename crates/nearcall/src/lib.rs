@@ -30,6 +30,10 @@
 //! dropped or has another policy: calls that run are finished. One that panics is `Panicked`, for
 //! its client alone.
 //!
+//! One that opens a feed is given ends of it, and leaves them to a task: an [`Outlet`] that items
+//! for the client are put into, an [`Inlet`] that the client's come out of, and an [`Answer`] to
+//! those, if they go to the server only. No processor waits for either side.
+//!
 //! Start at [`Domain`]; then [`Clerk::export`] or a generated client's `import`.
 
 #![deny(unsafe_code)]
@@ -76,6 +80,7 @@ pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
 pub use server::current::{Cancelled, CurrentCall, current_call};
+pub use server::exchange::one_way::Answer;
 pub use server::exchange::{GivenUp, Inlet, NotPut, Outlet};
 pub use server::feeds::{Intake, Items, Taker};
 pub use server::limits::{BindingLimits, Limits, UserLimits};

@@ -43,7 +43,7 @@ pub use call::Call;
 pub use claiming::Claiming;
 pub use client::Client;
 pub use element::{Element, element_bytes};
-pub use exchanges::{Answer, Ends, InletEnd, OutletEnd, exchange, inlet, outlet};
+pub use exchanges::{Ends, InletEnd, OutletEnd, exchange, inlet, outlet};
 pub use incoming::{Incoming, Payload};
 pub use malformed::Malformed;
 pub use marshal::{DEFAULT_BYTES_MAX, DEPTH_MAX, Marshal, Reader, Writer};

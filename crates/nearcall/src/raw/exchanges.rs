@@ -5,7 +5,7 @@ use std::future::Future;
 use super::arguments::{Arguments, Refusal};
 use crate::server::exchange::NextBatch;
 use crate::server::exchange::one_way::Answered;
-pub use crate::server::exchange::one_way::{Answer, InletEnd, OutletEnd, inlet, outlet};
+pub use crate::server::exchange::one_way::{InletEnd, OutletEnd, inlet, outlet};
 pub use crate::server::exchange::{Ends, exchange};
 
 impl Arguments<'_> {

@@ -31,8 +31,9 @@ pub(crate) mod one_way;
 
 /// Items that a client sends. `None` once the client has said that there are no more.
 ///
-/// Asking for one waits on this thread until there is one; a procedure that opens an exchange has
-/// to return first. Dropping it tells the client, at the next batch, that nobody takes them.
+/// Asking for one waits on this thread until there is one; a procedure that opens a feed has to
+/// return first. Dropping it tells the client of an exchange, at the next batch, that nobody takes
+/// them; of a feed to one side that batch waits for the [`Answer`](one_way::Answer).
 pub struct Inlet<T> {
     way: Arc<Way<T, Infallible>>,
     batch: VecDeque<T>,
@@ -47,16 +48,16 @@ pub struct Outlet<T, E = Infallible> {
     apart: Batch<T>,
 }
 
-/// The client has given this side of an exchange up, or has ended.
+/// The client has given this feed, or this side of an exchange, up; or it has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GivenUp;
 
 /// Why an item was not put.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotPut {
-    /// The client has given this side of an exchange up, or has ended.
+    /// The client has given this feed, or this side of an exchange, up; or it has ended.
     GivenUp,
-    /// The interface forbids this item. The exchange goes on.
+    /// The interface forbids this item. The feed goes on.
     Refused(UsageError),
 }
 
@@ -176,10 +177,10 @@ impl<T> Iterator for Inlet<T> {
 
 impl<T, E> Outlet<T, E> {
     /// Gives the client an item. Waits on this thread while a whole batch is there that the client
-    /// has not asked for; a procedure that opens an exchange has to return first.
+    /// has not asked for; a procedure that opens a feed has to return first.
     ///
-    /// # Errors: [`NotPut`]: the interface forbids the item, and the exchange goes on; or nobody
-    /// wants it, and any other one neither.
+    /// # Errors: [`NotPut`]: the interface forbids the item, and the feed goes on; or nobody wants
+    /// it, and any other one neither.
     pub fn put(&mut self, item: T) -> Result<(), NotPut> {
         self.apart.put(item).map_err(NotPut::Refused)?;
         let has_no_room = |way: &Way<T, E>, state: &State<T, E>| {
@@ -519,7 +520,7 @@ pub(crate) type NextBatch<T, E> = Result<BatchOrRaised<T, E>, Box<Refusal>>;
 
 impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("its client has given this side of the exchange up, or has ended")
+        f.write_str("its client has given this feed up, or has ended")
     }
 }
 

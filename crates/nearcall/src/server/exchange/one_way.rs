@@ -8,6 +8,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
@@ -29,9 +30,32 @@ pub struct InletEnd<T, R, E> {
     sent: SentEnd<T>,
 }
 
-/// Where what became of the items goes, once. Dropped before, its client is told what it is told of
-/// a panic.
-pub struct Answer<R, E>(Outlet<R, E>);
+/// Where a server's answer to the items of an [`Inlet`] goes, once: what the operation that opened
+/// the feed returns, or raises. Its client has it when it has sent its last item, or, if it is an
+/// exception, at the next batch before.
+///
+/// It may go to any thread or task, and be given before the last item came: what comes then is
+/// dropped. Dropped without an answer, its client is told `Panicked`.
+///
+/// ```
+/// # struct Row { value: u32 }
+/// # #[derive(Debug)]
+/// # struct Refused { code: i32 }
+/// async fn sum(mut inlet: nearcall::Inlet<Row>, answer: nearcall::Answer<u32, Refused>) {
+///     let mut sum = 0;
+///     loop {
+///         inlet.ready().await;
+///         match inlet.next() {
+///             Some(Ok(row)) if row.value == 0 => return answer.raise(Refused { code: 1 }),
+///             Some(Ok(row)) => sum += row.value,
+///             // Nobody waits for an answer.
+///             Some(Err(nearcall::GivenUp)) => return,
+///             None => return answer.give(sum),
+///         }
+///     }
+/// }
+/// ```
+pub struct Answer<R, E = Infallible>(Outlet<R, E>);
 
 /// An answer, or what was raised in its place.
 pub(crate) type Answered<R, E> = Result<Result<R, E>, Box<Refusal>>;
@@ -53,18 +77,21 @@ pub fn inlet<T, R, E>(kind: u32) -> (InletEnd<T, R, E>, Inlet<T>, Answer<R, E>) 
 }
 
 impl<R, E> Answer<R, E> {
-    /// The procedure has returned.
+    /// Answers with what the operation returns. Never waits; one that nobody waits for is dropped.
+    ///
+    /// The interface judges it when its client has it: what it forbids is `ResultsRefused` there.
     pub fn give(mut self, answer: R) {
         // Refused it cannot be, and its client may have given it up.
         let _ = self.0.put(answer);
     }
 
-    /// The procedure has raised.
+    /// Raises an exception in place of an answer: the feed is over. Never waits.
     pub fn raise(self, raised: E) {
         self.end(Last::Raised(raised));
     }
 
-    /// Nobody waits for it: the client has given the feed up, or has ended.
+    /// Nobody waits for it: the client has given the feed up, or has ended. An [`Inlet`] says so as
+    /// well, by [`GivenUp`](super::GivenUp), to whoever waits for the next item.
     pub fn is_given_up(&self) -> bool {
         self.0.is_given_up()
     }
