@@ -442,7 +442,7 @@ pub mod descriptors {
     /// What a domain that exports `descriptors::Vault` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait VaultAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Opens a file and its lock.
         fn open(

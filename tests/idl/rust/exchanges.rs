@@ -950,14 +950,16 @@ pub mod exchanges {
     /// What a domain that exports `exchanges::Talks` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait TalksAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Lines of a room, and those of others.
         fn talk(
             &self,
             inlet: ::nearcall::Inlet<Line>,
             outlet: ::nearcall::Outlet<Line, TalksTalkException>,
-        ) -> ::core::result::Result<(), TalksTalkException>;
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), TalksTalkException>,
+        > + ::core::marker::Send;
         /// Nothing of it streams.
         fn count(
             &self,
@@ -993,28 +995,37 @@ pub mod exchanges {
                 31,
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
             );
-            match <S as TalksAsyncServer>::talk(server, inlet, outlet) {
-                ::core::result::Result::Ok(()) => {
-                    let (returned, sink) = arguments.open_exchange(ends)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.put_u64::<8>(sink);
-                    results.reply(16)
-                }
-                ::core::result::Result::Err(TalksTalkException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TalksAsyncServer>::talk(&server, inlet, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let (returned, sink) = arguments.open_exchange(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.put_u64::<8>(sink);
+                                results.reply(16)
+                            }
+                            ::core::result::Result::Err(TalksTalkException::RpcStatus(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_talk(
             _server: &::std::sync::Arc<S>,

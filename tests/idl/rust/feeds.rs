@@ -1356,30 +1356,45 @@ pub mod feeds {
     /// What a domain that exports `feeds::Ledger` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait LedgerAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The rows of a table.
         fn rows(
             &self,
             table: &str,
-        ) -> ::core::result::Result<
-            ::nearcall::Items<::core::result::Result<Row, LedgerRowsException>>,
-            LedgerRowsException,
-        >;
+            outlet: ::nearcall::Outlet<Row, LedgerRowsException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), LedgerRowsException>,
+        > + ::core::marker::Send;
         /// The octets of a file.
-        fn octets(&self, offset: u64) -> ::nearcall::Items<u8>;
+        fn octets(
+            &self,
+            offset: u64,
+            outlet: ::nearcall::Outlet<u8>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// Loads rows, and says how many.
         fn load(
             &self,
             table: &str,
-        ) -> ::core::result::Result<
-            ::nearcall::Taker<Row, u32, LedgerLoadException>,
-            LedgerLoadException,
-        >;
+            inlet: ::nearcall::Inlet<Row>,
+            answer: ::nearcall::Answer<u32, LedgerLoadException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), LedgerLoadException>,
+        > + ::core::marker::Send;
         /// Appends octets.
-        fn append(&self) -> ::nearcall::Taker<u8, (), ::core::convert::Infallible>;
+        fn append(
+            &self,
+            inlet: ::nearcall::Inlet<u8>,
+            answer: ::nearcall::Answer<()>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// Cells of a recursive kind, from a name that stubs use themselves.
-        fn cells(&self, open: i32, client: i32, feed: i32) -> ::nearcall::Items<Cell>;
+        fn cells(
+            &self,
+            open: i32,
+            client: i32,
+            feed: i32,
+            outlet: ::nearcall::Outlet<Cell>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// Not a feed.
         fn count(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
     }
@@ -1415,21 +1430,34 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let mut table_room = ::nearcall::raw::Room::new();
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
-            match <S as LedgerAsyncServer>::rows(server, &table) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_source(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let table = incoming.string(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let (ends, outlet) = ::nearcall::raw::outlet::<Row, LedgerRowsException>(
+                0,
+                165,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LedgerAsyncServer>::rows(&server, &table, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_outlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_rows(
             _server: &::std::sync::Arc<S>,
@@ -1437,41 +1465,57 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_judged::<Row, LedgerRowsException>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 1, count: 165 },
-                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
-            )? {
-                ::core::result::Result::Ok((batch, is_last)) => {
-                    let returned = batch.written();
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(returned.len() as u32);
-                    results.put_u8::<4>(u8::from(is_last));
-                    let mut variable =
-                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-                    variable.put(returned);
-                    results.reply(5)
-                }
-                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let awaited = arguments.next_of_exchange::<Row, LedgerRowsException>(0, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok((batch, is_last)) => {
+                                let returned = batch.written();
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned.len() as u32);
+                                results.put_u8::<4>(u8::from(is_last));
+                                let mut variable = results.variable::<8>(
+                                    (returned.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(returned);
+                                results.reply(5)
+                            }
+                            ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_octets(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let offset = arguments.get_u64::<0>();
-            let returned = <S as LedgerAsyncServer>::octets(server, offset);
-            let returned = arguments.open_source(::std::boxed::Box::new(
-                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
-            ))?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
+            let (ends, outlet) = ::nearcall::raw::outlet::<u8, ::core::convert::Infallible>(
+                2,
+                1024,
+                ::nearcall::raw::Keeping::AsItIs,
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as LedgerAsyncServer>::octets(&server, offset, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_outlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_octets(
             _server: &::std::sync::Arc<S>,
@@ -1479,22 +1523,26 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((
-                batch, is_last,
-            )) = arguments.next_judged::<u8, ::core::convert::Infallible>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 3, count: 1024 },
-                ::nearcall::raw::Keeping::AsItIs,
-            )?;
-            let returned = batch.items();
-            ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned.len() as u32);
-            results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(returned);
-            results.reply(5)
+            let awaited =
+                arguments.next_of_exchange::<u8, ::core::convert::Infallible>(2, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok((batch, is_last)) = outcome?;
+                        let returned = batch.items();
+                        ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        results.put_u8::<4>(u8::from(is_last));
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned);
+                        results.reply(5)
+                    },
+                );
+                finish
+            })
         }
         fn stub_load(
             server: &::std::sync::Arc<S>,
@@ -1502,21 +1550,30 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let mut table_room = ::nearcall::raw::Room::new();
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
-            match <S as LedgerAsyncServer>::load(server, &table) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_taker(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let table = incoming.string(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let (ends, inlet, answer) = ::nearcall::raw::inlet::<Row, u32, LedgerLoadException>(4);
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LedgerAsyncServer>::load(&server, &table, inlet, answer).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_inlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_load(
             _server: &::std::sync::Arc<S>,
@@ -1528,45 +1585,74 @@ pub mod feeds {
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 165)?;
-            match arguments.put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)? {
-                ::core::result::Result::Ok(()) => {
-                    let results = arguments.results();
-                    results.reply(0)
-                }
-                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let awaited =
+                arguments.put_to_inlet::<Row, u32, LedgerLoadException>(4, feed, number, items)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(()) => {
+                                let results = arguments.results();
+                                results.reply(0)
+                            }
+                            ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_load(
             _server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            match arguments.end_of_feed::<Row, u32, LedgerLoadException>(feed)? {
-                ::core::result::Result::Ok(returned) => {
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(returned);
-                    results.reply(4)
-                }
-                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let awaited = arguments.end_of_inlet::<Row, u32, LedgerLoadException>(4, feed)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(returned) => {
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned);
+                                results.reply(4)
+                            }
+                            ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_append(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let returned = <S as LedgerAsyncServer>::append(server);
-            let returned = arguments.open_taker(returned)?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
+            let (ends, inlet, answer) =
+                ::nearcall::raw::inlet::<u8, (), ::core::convert::Infallible>(7);
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as LedgerAsyncServer>::append(&server, inlet, answer).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_inlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_append(
             _server: &::std::sync::Arc<S>,
@@ -1577,20 +1663,38 @@ pub mod feeds {
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.vec(items_length, 1024)?;
-            let ::core::result::Result::Ok(()) =
-                arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(feed, number, items)?;
-            let results = arguments.results();
-            results.reply(0)
+            let awaited = arguments.put_to_inlet::<u8, (), ::core::convert::Infallible>(
+                7, feed, number, items,
+            )?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok(()) = outcome?;
+                        let results = arguments.results();
+                        results.reply(0)
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_append(
             _server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) =
-                arguments.end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
-            let results = arguments.results();
-            results.reply(0)
+            let awaited = arguments.end_of_inlet::<u8, (), ::core::convert::Infallible>(7, feed)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok(()) = outcome?;
+                        let results = arguments.results();
+                        results.reply(0)
+                    },
+                );
+                finish
+            })
         }
         fn stub_cells(
             server: &::std::sync::Arc<S>,
@@ -1599,13 +1703,24 @@ pub mod feeds {
             let open = arguments.get_u32::<0>() as i32;
             let client = arguments.get_u32::<4>() as i32;
             let feed = arguments.get_u32::<8>() as i32;
-            let returned = <S as LedgerAsyncServer>::cells(server, open, client, feed);
-            let returned = arguments.open_source(::std::boxed::Box::new(
-                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
-            ))?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
+            let (ends, outlet) = ::nearcall::raw::outlet::<Cell, ::core::convert::Infallible>(
+                10,
+                31,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as LedgerAsyncServer>::cells(&server, open, client, feed, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_outlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_cells(
             _server: &::std::sync::Arc<S>,
@@ -1613,21 +1728,25 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((
-                batch, is_last,
-            )) = arguments.next_judged::<Cell, ::core::convert::Infallible>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 11, count: 31 },
-                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
-            )?;
-            let returned = batch.written();
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned.len() as u32);
-            results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(returned);
-            results.reply(5)
+            let awaited =
+                arguments.next_of_exchange::<Cell, ::core::convert::Infallible>(10, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok((batch, is_last)) = outcome?;
+                        let returned = batch.written();
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        results.put_u8::<4>(u8::from(is_last));
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned);
+                        results.reply(5)
+                    },
+                );
+                finish
+            })
         }
         fn stub_count(
             server: &::std::sync::Arc<S>,
@@ -3091,30 +3210,45 @@ pub mod feeds {
     /// What a domain that exports `feeds::Archive` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait ArchiveAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The rows of a table.
         fn rows(
             &self,
             table: &str,
-        ) -> ::core::result::Result<
-            ::nearcall::Items<::core::result::Result<Row, LedgerRowsException>>,
-            LedgerRowsException,
-        >;
+            outlet: ::nearcall::Outlet<Row, LedgerRowsException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), LedgerRowsException>,
+        > + ::core::marker::Send;
         /// The octets of a file.
-        fn octets(&self, offset: u64) -> ::nearcall::Items<u8>;
+        fn octets(
+            &self,
+            offset: u64,
+            outlet: ::nearcall::Outlet<u8>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// Loads rows, and says how many.
         fn load(
             &self,
             table: &str,
-        ) -> ::core::result::Result<
-            ::nearcall::Taker<Row, u32, LedgerLoadException>,
-            LedgerLoadException,
-        >;
+            inlet: ::nearcall::Inlet<Row>,
+            answer: ::nearcall::Answer<u32, LedgerLoadException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), LedgerLoadException>,
+        > + ::core::marker::Send;
         /// Appends octets.
-        fn append(&self) -> ::nearcall::Taker<u8, (), ::core::convert::Infallible>;
+        fn append(
+            &self,
+            inlet: ::nearcall::Inlet<u8>,
+            answer: ::nearcall::Answer<()>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// Cells of a recursive kind, from a name that stubs use themselves.
-        fn cells(&self, open: i32, client: i32, feed: i32) -> ::nearcall::Items<Cell>;
+        fn cells(
+            &self,
+            open: i32,
+            client: i32,
+            feed: i32,
+            outlet: ::nearcall::Outlet<Cell>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// Not a feed.
         fn count(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `close`.
@@ -3153,21 +3287,34 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let mut table_room = ::nearcall::raw::Room::new();
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
-            match <S as ArchiveAsyncServer>::rows(server, &table) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_source(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let table = incoming.string(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let (ends, outlet) = ::nearcall::raw::outlet::<Row, LedgerRowsException>(
+                0,
+                165,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as ArchiveAsyncServer>::rows(&server, &table, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_outlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_rows(
             _server: &::std::sync::Arc<S>,
@@ -3175,41 +3322,57 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_judged::<Row, LedgerRowsException>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 1, count: 165 },
-                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
-            )? {
-                ::core::result::Result::Ok((batch, is_last)) => {
-                    let returned = batch.written();
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(returned.len() as u32);
-                    results.put_u8::<4>(u8::from(is_last));
-                    let mut variable =
-                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-                    variable.put(returned);
-                    results.reply(5)
-                }
-                ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let awaited = arguments.next_of_exchange::<Row, LedgerRowsException>(0, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok((batch, is_last)) => {
+                                let returned = batch.written();
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned.len() as u32);
+                                results.put_u8::<4>(u8::from(is_last));
+                                let mut variable = results.variable::<8>(
+                                    (returned.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(returned);
+                                results.reply(5)
+                            }
+                            ::core::result::Result::Err(LedgerRowsException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_octets(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let offset = arguments.get_u64::<0>();
-            let returned = <S as ArchiveAsyncServer>::octets(server, offset);
-            let returned = arguments.open_source(::std::boxed::Box::new(
-                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
-            ))?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
+            let (ends, outlet) = ::nearcall::raw::outlet::<u8, ::core::convert::Infallible>(
+                2,
+                1024,
+                ::nearcall::raw::Keeping::AsItIs,
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as ArchiveAsyncServer>::octets(&server, offset, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_outlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_octets(
             _server: &::std::sync::Arc<S>,
@@ -3217,22 +3380,26 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((
-                batch, is_last,
-            )) = arguments.next_judged::<u8, ::core::convert::Infallible>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 3, count: 1024 },
-                ::nearcall::raw::Keeping::AsItIs,
-            )?;
-            let returned = batch.items();
-            ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned.len() as u32);
-            results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(returned);
-            results.reply(5)
+            let awaited =
+                arguments.next_of_exchange::<u8, ::core::convert::Infallible>(2, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok((batch, is_last)) = outcome?;
+                        let returned = batch.items();
+                        ::nearcall::raw::check_result("returned", returned.len(), 1024)?;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        results.put_u8::<4>(u8::from(is_last));
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned);
+                        results.reply(5)
+                    },
+                );
+                finish
+            })
         }
         fn stub_load(
             server: &::std::sync::Arc<S>,
@@ -3240,21 +3407,30 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let table_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let mut table_room = ::nearcall::raw::Room::new();
-            let table = incoming.text(table_length, ::nearcall::raw::UNBOUNDED, &mut table_room)?;
-            match <S as ArchiveAsyncServer>::load(server, &table) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_taker(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let table = incoming.string(table_length, ::nearcall::raw::UNBOUNDED)?;
+            let (ends, inlet, answer) = ::nearcall::raw::inlet::<Row, u32, LedgerLoadException>(4);
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as ArchiveAsyncServer>::load(&server, &table, inlet, answer).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_inlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_load(
             _server: &::std::sync::Arc<S>,
@@ -3266,45 +3442,74 @@ pub mod feeds {
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Row>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 165)?;
-            match arguments.put_to_feed::<Row, u32, LedgerLoadException>(feed, number, items)? {
-                ::core::result::Result::Ok(()) => {
-                    let results = arguments.results();
-                    results.reply(0)
-                }
-                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let awaited =
+                arguments.put_to_inlet::<Row, u32, LedgerLoadException>(4, feed, number, items)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(()) => {
+                                let results = arguments.results();
+                                results.reply(0)
+                            }
+                            ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_load(
             _server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            match arguments.end_of_feed::<Row, u32, LedgerLoadException>(feed)? {
-                ::core::result::Result::Ok(returned) => {
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(returned);
-                    results.reply(4)
-                }
-                ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let awaited = arguments.end_of_inlet::<Row, u32, LedgerLoadException>(4, feed)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(returned) => {
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned);
+                                results.reply(4)
+                            }
+                            ::core::result::Result::Err(LedgerLoadException::Refused(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_append(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let returned = <S as ArchiveAsyncServer>::append(server);
-            let returned = arguments.open_taker(returned)?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
+            let (ends, inlet, answer) =
+                ::nearcall::raw::inlet::<u8, (), ::core::convert::Infallible>(7);
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as ArchiveAsyncServer>::append(&server, inlet, answer).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_inlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_append(
             _server: &::std::sync::Arc<S>,
@@ -3315,20 +3520,38 @@ pub mod feeds {
             let items_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.vec(items_length, 1024)?;
-            let ::core::result::Result::Ok(()) =
-                arguments.put_to_feed::<u8, (), ::core::convert::Infallible>(feed, number, items)?;
-            let results = arguments.results();
-            results.reply(0)
+            let awaited = arguments.put_to_inlet::<u8, (), ::core::convert::Infallible>(
+                7, feed, number, items,
+            )?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok(()) = outcome?;
+                        let results = arguments.results();
+                        results.reply(0)
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_append(
             _server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            let ::core::result::Result::Ok(()) =
-                arguments.end_of_feed::<u8, (), ::core::convert::Infallible>(feed)?;
-            let results = arguments.results();
-            results.reply(0)
+            let awaited = arguments.end_of_inlet::<u8, (), ::core::convert::Infallible>(7, feed)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok(()) = outcome?;
+                        let results = arguments.results();
+                        results.reply(0)
+                    },
+                );
+                finish
+            })
         }
         fn stub_cells(
             server: &::std::sync::Arc<S>,
@@ -3337,13 +3560,24 @@ pub mod feeds {
             let open = arguments.get_u32::<0>() as i32;
             let client = arguments.get_u32::<4>() as i32;
             let feed = arguments.get_u32::<8>() as i32;
-            let returned = <S as ArchiveAsyncServer>::cells(server, open, client, feed);
-            let returned = arguments.open_source(::std::boxed::Box::new(
-                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
-            ))?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
+            let (ends, outlet) = ::nearcall::raw::outlet::<Cell, ::core::convert::Infallible>(
+                10,
+                31,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as ArchiveAsyncServer>::cells(&server, open, client, feed, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_outlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_cells(
             _server: &::std::sync::Arc<S>,
@@ -3351,21 +3585,25 @@ pub mod feeds {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((
-                batch, is_last,
-            )) = arguments.next_judged::<Cell, ::core::convert::Infallible>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 11, count: 31 },
-                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
-            )?;
-            let returned = batch.written();
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned.len() as u32);
-            results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(returned);
-            results.reply(5)
+            let awaited =
+                arguments.next_of_exchange::<Cell, ::core::convert::Infallible>(10, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok((batch, is_last)) = outcome?;
+                        let returned = batch.written();
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        results.put_u8::<4>(u8::from(is_last));
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned);
+                        results.reply(5)
+                    },
+                );
+                finish
+            })
         }
         fn stub_count(
             server: &::std::sync::Arc<S>,

@@ -938,7 +938,7 @@ impl<S: FilesServer> ::nearcall::raw::Entries for FilesEntries<S> {
 /// What a domain that exports `Files` does, if its procedures are awaited:
 /// one that has to wait leaves its processor to other calls.
 ///
-/// Those with `@opaque` parameters and feeds are not awaited.
+/// Those with `@opaque` parameters are not awaited.
 #[allow(dead_code)]
 pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Opens a file.

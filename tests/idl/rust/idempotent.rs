@@ -457,7 +457,7 @@ pub mod again {
     /// What a domain that exports `again::Again` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait AgainAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `ask`.
         fn ask(

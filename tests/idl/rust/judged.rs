@@ -860,18 +860,25 @@ pub mod judged {
     /// What a domain that exports `judged::Judged` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait JudgedAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `digits`.
-        fn digits(&self, count: u32) -> ::nearcall::Items<Digit>;
+        fn digits(
+            &self,
+            count: u32,
+            outlet: ::nearcall::Outlet<Digit>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// The procedure `rows`.
-        fn rows(&self) -> ::nearcall::Items<Row>;
+        fn rows(
+            &self,
+            outlet: ::nearcall::Outlet<Row>,
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// Words of four bytes at most, for digits.
         fn words(
             &self,
             inlet: ::nearcall::Inlet<Digit>,
             outlet: ::nearcall::Outlet<::std::string::String>,
-        );
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
     }
     /// Entry stubs for a `JudgedAsyncServer`.
     #[derive(Debug)]
@@ -899,26 +906,9 @@ pub mod judged {
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let count = arguments.get_u32::<0>();
-            let returned = <S as JudgedAsyncServer>::digits(server, count);
-            let returned = arguments.open_source(::std::boxed::Box::new(
-                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
-            ))?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
-        }
-        fn stub_next_digits(
-            _server: &::std::sync::Arc<S>,
-            arguments: ::nearcall::raw::Arguments<'_>,
-        ) -> ::nearcall::raw::Outcome {
-            let feed = arguments.get_u64::<0>();
-            let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((
-                batch, is_last,
-            )) = arguments.next_judged::<Digit, ::core::convert::Infallible>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 1, count: 496 },
+            let (ends, outlet) = ::nearcall::raw::outlet::<Digit, ::core::convert::Infallible>(
+                0,
+                496,
                 ::nearcall::raw::Keeping::Judged(|item: &Digit, writer| {
                     {
                         let ranged = item;
@@ -927,28 +917,70 @@ pub mod judged {
                         }
                     }
                 }),
-            )?;
-            let returned = batch.items();
-            ::nearcall::raw::check_result("returned", returned.len(), 496)?;
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned.len() as u32);
-            results.put_u8::<4>(u8::from(is_last));
-            let mut variable =
-                results.variable::<8>((returned.len() as u64 * 4).next_multiple_of(8))?;
-            variable.put(::nearcall::raw::element_bytes(returned));
-            results.reply(5)
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as JudgedAsyncServer>::digits(&server, count, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_outlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
+        }
+        fn stub_next_digits(
+            _server: &::std::sync::Arc<S>,
+            arguments: ::nearcall::raw::Arguments<'_>,
+        ) -> ::nearcall::raw::Outcome {
+            let feed = arguments.get_u64::<0>();
+            let number = arguments.get_u32::<8>();
+            let awaited =
+                arguments.next_of_exchange::<Digit, ::core::convert::Infallible>(0, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok((batch, is_last)) = outcome?;
+                        let returned = batch.items();
+                        ::nearcall::raw::check_result("returned", returned.len(), 496)?;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        results.put_u8::<4>(u8::from(is_last));
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64 * 4).next_multiple_of(8))?;
+                        variable.put(::nearcall::raw::element_bytes(returned));
+                        results.reply(5)
+                    },
+                );
+                finish
+            })
         }
         fn stub_rows(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let returned = <S as JudgedAsyncServer>::rows(server);
-            let returned = arguments.open_source(::std::boxed::Box::new(
-                returned.map(::core::result::Result::<_, ::core::convert::Infallible>::Ok),
-            ))?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.reply(8)
+            let (ends, outlet) = ::nearcall::raw::outlet::<Row, ::core::convert::Infallible>(
+                2,
+                31,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as JudgedAsyncServer>::rows(&server, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = arguments.open_outlet(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_rows(
             _server: &::std::sync::Arc<S>,
@@ -956,21 +988,25 @@ pub mod judged {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            let ::core::result::Result::Ok((
-                batch, is_last,
-            )) = arguments.next_judged::<Row, ::core::convert::Infallible>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 3, count: 31 },
-                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
-            )?;
-            let returned = batch.written();
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned.len() as u32);
-            results.put_u8::<4>(u8::from(is_last));
-            let mut variable = results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-            variable.put(returned);
-            results.reply(5)
+            let awaited =
+                arguments.next_of_exchange::<Row, ::core::convert::Infallible>(2, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let ::core::result::Result::Ok((batch, is_last)) = outcome?;
+                        let returned = batch.written();
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned.len() as u32);
+                        results.put_u8::<4>(u8::from(is_last));
+                        let mut variable =
+                            results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
+                        variable.put(returned);
+                        results.reply(5)
+                    },
+                );
+                finish
+            })
         }
         fn stub_words(
             server: &::std::sync::Arc<S>,
@@ -986,12 +1022,20 @@ pub mod judged {
                     ::nearcall::raw::Marshal::marshal(item, writer);
                 }),
             );
-            <S as JudgedAsyncServer>::words(server, inlet, outlet);
-            let (returned, sink) = arguments.open_exchange(ends)?;
-            let mut results = arguments.results();
-            results.put_u64::<0>(returned);
-            results.put_u64::<8>(sink);
-            results.reply(16)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as JudgedAsyncServer>::words(&server, inlet, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let (returned, sink) = arguments.open_exchange(ends)?;
+                        let mut results = arguments.results();
+                        results.put_u64::<0>(returned);
+                        results.put_u64::<8>(sink);
+                        results.reply(16)
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_words(
             _server: &::std::sync::Arc<S>,

@@ -1690,37 +1690,39 @@ pub mod streams {
     /// What a domain that exports `streams::Transfers` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait TransfersAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// What is there of a name.
         fn get(
             &self,
             request: &Summary,
-        ) -> ::core::result::Result<
-            ::nearcall::Items<::core::result::Result<Chunk, TransfersGetException>>,
-            TransfersGetException,
-        >;
+            outlet: ::nearcall::Outlet<Chunk, TransfersGetException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), TransfersGetException>,
+        > + ::core::marker::Send;
         /// Takes chunks, and says how much that was.
         fn put(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Taker<Chunk, Summary, TransfersPutException>,
-            TransfersPutException,
-        >;
+            inlet: ::nearcall::Inlet<Chunk>,
+            answer: ::nearcall::Answer<Summary, TransfersPutException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), TransfersPutException>,
+        > + ::core::marker::Send;
         /// The procedure `Fill`.
         fn fill(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Taker<Chunk, (), TransfersFillException>,
-            TransfersFillException,
-        >;
+            inlet: ::nearcall::Inlet<Chunk>,
+            answer: ::nearcall::Answer<(), TransfersFillException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), TransfersFillException>,
+        > + ::core::marker::Send;
         /// The procedure `All`.
         fn all(
             &self,
-        ) -> ::core::result::Result<
-            ::nearcall::Items<::core::result::Result<Summary, TransfersAllException>>,
-            TransfersAllException,
-        >;
+            outlet: ::nearcall::Outlet<Summary, TransfersAllException>,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), TransfersAllException>,
+        > + ::core::marker::Send;
     }
     /// Entry stubs for a `TransfersAsyncServer`.
     #[derive(Debug)]
@@ -1751,27 +1753,43 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let request_bytes = arguments.get_u64::<0>();
             let request = Summary { bytes: request_bytes };
-            match <S as TransfersAsyncServer>::get(server, &request) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_source(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(TransfersGetException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let (ends, outlet) = ::nearcall::raw::outlet::<Chunk, TransfersGetException>(
+                0,
+                31,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TransfersAsyncServer>::get(&server, &request, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_outlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(TransfersGetException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_get(
             _server: &::std::sync::Arc<S>,
@@ -1779,62 +1797,83 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_judged::<Chunk, TransfersGetException>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 1, count: 31 },
-                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
-            )? {
-                ::core::result::Result::Ok((batch, is_last)) => {
-                    let returned = batch.written();
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(returned.len() as u32);
-                    results.put_u8::<4>(u8::from(is_last));
-                    let mut variable =
-                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-                    variable.put(returned);
-                    results.reply(5)
-                }
-                ::core::result::Result::Err(TransfersGetException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let awaited =
+                arguments.next_of_exchange::<Chunk, TransfersGetException>(0, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok((batch, is_last)) => {
+                                let returned = batch.written();
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned.len() as u32);
+                                results.put_u8::<4>(u8::from(is_last));
+                                let mut variable = results.variable::<8>(
+                                    (returned.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(returned);
+                                results.reply(5)
+                            }
+                            ::core::result::Result::Err(TransfersGetException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_put(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            match <S as TransfersAsyncServer>::put(server) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_taker(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(TransfersPutException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let (ends, inlet, answer) =
+                ::nearcall::raw::inlet::<Chunk, Summary, TransfersPutException>(2);
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TransfersAsyncServer>::put(&server, inlet, answer).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_inlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(TransfersPutException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_put(
             _server: &::std::sync::Arc<S>,
@@ -1846,79 +1885,114 @@ pub mod streams {
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
-            match arguments.put_to_feed::<Chunk, Summary, TransfersPutException>(
-                feed, number, items,
-            )? {
-                ::core::result::Result::Ok(()) => {
-                    let results = arguments.results();
-                    results.reply(0)
-                }
-                ::core::result::Result::Err(TransfersPutException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let awaited = arguments.put_to_inlet::<Chunk, Summary, TransfersPutException>(
+                2, feed, number, items,
+            )?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(()) => {
+                                let results = arguments.results();
+                                results.reply(0)
+                            }
+                            ::core::result::Result::Err(TransfersPutException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_put(
             _server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            match arguments.end_of_feed::<Chunk, Summary, TransfersPutException>(feed)? {
-                ::core::result::Result::Ok(returned) => {
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned.bytes);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(TransfersPutException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let awaited = arguments.end_of_inlet::<Chunk, Summary, TransfersPutException>(2, feed)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(returned) => {
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned.bytes);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(TransfersPutException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_fill(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            match <S as TransfersAsyncServer>::fill(server) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_taker(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(TransfersFillException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let (ends, inlet, answer) =
+                ::nearcall::raw::inlet::<Chunk, (), TransfersFillException>(5);
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TransfersAsyncServer>::fill(&server, inlet, answer).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_inlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(TransfersFillException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_put_fill(
             _server: &::std::sync::Arc<S>,
@@ -1930,76 +2004,116 @@ pub mod streams {
             let mut incoming = arguments.variable::<16>()?;
             let items = incoming.unmarshal::<::std::vec::Vec<Chunk>>(items_length)?;
             ::nearcall::raw::check_received(items.len(), 31)?;
-            match arguments.put_to_feed::<Chunk, (), TransfersFillException>(feed, number, items)? {
-                ::core::result::Result::Ok(()) => {
-                    let results = arguments.results();
-                    results.reply(0)
-                }
-                ::core::result::Result::Err(TransfersFillException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let awaited = arguments.put_to_inlet::<Chunk, (), TransfersFillException>(
+                5, feed, number, items,
+            )?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(()) => {
+                                let results = arguments.results();
+                                results.reply(0)
+                            }
+                            ::core::result::Result::Err(TransfersFillException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_end_fill(
             _server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
-            match arguments.end_of_feed::<Chunk, (), TransfersFillException>(feed)? {
-                ::core::result::Result::Ok(()) => {
-                    let results = arguments.results();
-                    results.reply(0)
-                }
-                ::core::result::Result::Err(TransfersFillException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let awaited = arguments.end_of_inlet::<Chunk, (), TransfersFillException>(5, feed)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok(()) => {
+                                let results = arguments.results();
+                                results.reply(0)
+                            }
+                            ::core::result::Result::Err(TransfersFillException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_all(
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            match <S as TransfersAsyncServer>::all(server) {
-                ::core::result::Result::Ok(returned) => {
-                    let returned = arguments.open_source(returned)?;
-                    let mut results = arguments.results();
-                    results.put_u64::<0>(returned);
-                    results.reply(8)
-                }
-                ::core::result::Result::Err(TransfersAllException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let (ends, outlet) = ::nearcall::raw::outlet::<Summary, TransfersAllException>(
+                8,
+                248,
+                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
+            );
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TransfersAsyncServer>::all(&server, outlet).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(()) => {
+                                let returned = arguments.open_outlet(ends)?;
+                                let mut results = arguments.results();
+                                results.put_u64::<0>(returned);
+                                results.reply(8)
+                            }
+                            ::core::result::Result::Err(TransfersAllException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_next_all(
             _server: &::std::sync::Arc<S>,
@@ -2007,36 +2121,44 @@ pub mod streams {
         ) -> ::nearcall::raw::Outcome {
             let feed = arguments.get_u64::<0>();
             let number = arguments.get_u32::<8>();
-            match arguments.next_judged::<Summary, TransfersAllException>(
-                feed,
-                number,
-                ::nearcall::raw::Batches { procedure: 9, count: 248 },
-                ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
-            )? {
-                ::core::result::Result::Ok((batch, is_last)) => {
-                    let returned = batch.written();
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(returned.len() as u32);
-                    results.put_u8::<4>(u8::from(is_last));
-                    let mut variable =
-                        results.variable::<8>((returned.len() as u64).next_multiple_of(8))?;
-                    variable.put(returned);
-                    results.reply(5)
-                }
-                ::core::result::Result::Err(TransfersAllException::RpcStatus(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.code.to_wire());
-                    results.put_u32::<4>(raised.message.len() as u32);
-                    results.put_u32::<8>(raised.details.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.message.len() as u64).next_multiple_of(8)
-                            + (raised.details.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.message.as_bytes());
-                    variable.put(&raised.details);
-                    results.raise(1, 12)
-                }
-            }
+            let awaited =
+                arguments.next_of_exchange::<Summary, TransfersAllException>(8, feed, number)?;
+            arguments.run_awaited(async move {
+                let outcome = awaited.await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome? {
+                            ::core::result::Result::Ok((batch, is_last)) => {
+                                let returned = batch.written();
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned.len() as u32);
+                                results.put_u8::<4>(u8::from(is_last));
+                                let mut variable = results.variable::<8>(
+                                    (returned.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(returned);
+                                results.reply(5)
+                            }
+                            ::core::result::Result::Err(TransfersAllException::RpcStatus(
+                                raised,
+                            )) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.code.to_wire());
+                                results.put_u32::<4>(raised.message.len() as u32);
+                                results.put_u32::<8>(raised.details.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.message.len() as u64).next_multiple_of(8)
+                                        + (raised.details.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.message.as_bytes());
+                                variable.put(&raised.details);
+                                results.raise(1, 12)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: TransfersAsyncServer> ::nearcall::raw::Entries for TransfersAsyncEntries<S> {

@@ -1080,7 +1080,7 @@ pub mod trips {
     /// What a domain that exports `trips::Base` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait BaseAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Reads `level`.
         fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
@@ -3756,7 +3756,7 @@ pub mod trips {
     /// What a domain that exports `trips::Trips` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait TripsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Reads `level`.
         fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;

@@ -4305,7 +4305,7 @@ pub mod types {
     /// What a domain that exports `types::All` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait AllAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -6079,7 +6079,7 @@ pub mod types {
     /// What a domain that exports `types::Lent` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait LentAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `returned`.
         fn returned(&self, a: i32, returned: ::nearcall::OpaqueOut<'_>);
@@ -10324,7 +10324,7 @@ pub mod types {
     /// What a domain that exports `types::Derived` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait DerivedAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -11624,7 +11624,7 @@ pub mod types {
     /// What a domain that exports `types::Hollow` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
     ///
-    /// Those with `@opaque` parameters and feeds are not awaited.
+    /// Those with `@opaque` parameters are not awaited.
     pub trait HollowAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {}
     /// Entry stubs for a `HollowAsyncServer`.
     #[derive(Debug)]

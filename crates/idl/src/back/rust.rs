@@ -12,6 +12,7 @@ mod client;
 mod constants;
 mod constructed;
 mod docs;
+mod ends;
 mod exchanges;
 mod feeds;
 mod interface;

@@ -5,6 +5,7 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
+use crate::back::rust::server::Form;
 use crate::back::rust::stub::Printer;
 use crate::back::rust::tokens::{TokenStream, quote};
 use crate::back::undocumented;
@@ -148,17 +149,14 @@ impl Rust<'_> {
         }
     }
 
-    /// What the server's procedure that opens a feed evaluates to.
+    /// What a procedure that opens a feed, and is given no ends of it, evaluates to.
     pub fn feed_type(
         &self,
         scope: usize,
         procedure: Procedure<'_>,
         all: &[Procedure<'_>],
     ) -> TokenStream {
-        let FeedOf { next, item, output, raised, sent, .. } = self.feed_of(scope, procedure, all);
-        if sent.is_some() {
-            return quote!(());
-        }
+        let FeedOf { next, item, output, raised, .. } = self.feed_of(scope, procedure, all);
         let is_raising = !procedure.operation.raises.is_empty();
         match (next, is_raising) {
             (Some(_), true) => quote!(::nearcall::Items<::core::result::Result<#item, #raised>>),
@@ -167,20 +165,21 @@ impl Rust<'_> {
         }
     }
 
-    /// Makes a feed of what the procedure returned.
+    /// Makes a feed of what the procedure returned, or of the ends that it was given others of.
     pub fn opened(
         &self,
         printer: &mut Printer<'_, '_>,
         procedure: Procedure<'_>,
         all: &[Procedure<'_>],
+        form: &Form,
     ) -> Option<TokenStream> {
         let is_opening = procedure.operation.feed.as_ref()?.part == FeedPart::Open;
         let feed = self.feed_of(printer.scope, procedure, all);
+        if form.gives_ends(procedure.operation) {
+            return Some(self.ends_numbered(printer, procedure, &feed));
+        }
         let arguments = printer.fixed("arguments");
         let returned = printer.local(&Place::whole(Root::Returned), "");
-        if procedure.operation.opens_exchange() {
-            return Some(self.exchange_numbered(printer, procedure));
-        }
         let raised = feed.raised;
         let opened = match feed.next {
             Some(_) if procedure.operation.raises.is_empty() => quote! {

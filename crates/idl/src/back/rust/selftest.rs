@@ -6,6 +6,7 @@
 //! x_selftest_server.rs   looks at what comes, and answers
 //! ```
 
+mod ends;
 mod exchanges;
 mod feeds;
 mod manners;
@@ -330,22 +331,22 @@ impl<'m> Programs<'_, 'm> {
     fn procedure(&self, procedure: Procedure<'_>, test: &OperationTest) -> String {
         let Procedure { interface, plan, .. } = procedure;
         let function = &self.rust.names.interface(interface).functions[plan.index as usize];
-        let exchange = Exchange::of(procedure, test);
-        let output = match (&exchange, &test.feed) {
-            (Some(exchange), _) => self.exchange_output(exchange),
+        let ends = self.ends_of(procedure, test);
+        let output = match (&ends, &test.feed) {
+            (Some(ends), _) => self.ends_output(ends),
             (None, Some(feed)) => self.feed_output(procedure, feed),
             (None, None) => self.output(procedure),
         };
         let mut parameters = self.procedure_parameters(procedure);
-        if let Some(exchange) = &exchange {
-            parameters += &self.exchange_parameters(exchange);
+        if let Some(ends) = &ends {
+            parameters += &self.end_parameters(ends);
         }
         let (define, waits) = self.defined(procedure);
         let mut text =
             format!("{define} {}(&self, {parameters}) {output} {{\n{waits}", ident(function));
         let rounds = test.rounds.iter().enumerate();
-        let rounds = rounds.map(|(number, round)| match (&exchange, &test.feed) {
-            (Some(exchange), _) => self.exchange_served(exchange, (number, round)),
+        let rounds = rounds.map(|(number, round)| match (&ends, &test.feed) {
+            (Some(ends), _) => self.ends_served(ends, (number, round)),
             (None, Some(feed)) => self.feed_served(procedure, feed, (number, round)),
             (None, None) => self.served(procedure, number, round),
         });

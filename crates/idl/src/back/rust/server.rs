@@ -8,6 +8,7 @@ use crate::back::rust::exchanges::exchange_is_awaited;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
+use crate::back::rust::suspending::is_awaited;
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, format_ident, quote};
 use crate::back::undocumented;
 use crate::layout::{Place, Root};
@@ -28,6 +29,8 @@ pub enum Ran {
 pub struct Form {
     pub server: Ident,
     pub held: TokenStream,
+    /// Its procedures are awaited.
+    pub is_awaited: bool,
 }
 
 impl Rust<'_> {
@@ -41,10 +44,10 @@ impl Rust<'_> {
         let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.server));
         let allow =
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
+        let form = Form { server: server.clone(), held: quote!(#generic), is_awaited: false };
         let own = procedures.iter().filter(|procedure| !procedure.operation.carries_feed());
-        let signatures = own.map(|procedure| self.signature(*procedure, procedures));
+        let signatures = own.map(|procedure| self.signature(*procedure, procedures, &form));
         let is_awaited = self.has_exchange(procedures).then(exchange_is_awaited);
-        let form = Form { server: server.clone(), held: quote!(#generic) };
         let stubs =
             procedures.iter().map(|procedure| self.entry_stub(*procedure, procedures, &form));
         let stub_names = names.functions.iter().map(|name| stub_name(name));
@@ -80,26 +83,40 @@ impl Rust<'_> {
         }
     }
 
-    pub fn signature(&self, procedure: Procedure<'_>, all: &[Procedure<'_>]) -> TokenStream {
+    pub fn signature(
+        &self,
+        procedure: Procedure<'_>,
+        all: &[Procedure<'_>],
+        form: &Form,
+    ) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &undocumented::served(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let name = ident(function);
         let mut parameters = self.server_parameters(scope, procedure);
-        parameters.extend(self.exchange_parameters(scope, procedure, all));
+        if form.gives_ends(operation) {
+            parameters.extend(self.end_parameters(scope, procedure, all));
+        }
+        let own = own_results(procedure, form);
+        let returns_nothing = own.is_empty();
         let results = match operation.feed {
-            Some(_) => self.feed_type(scope, procedure, all),
-            None => self.result_type(scope, operation, &run_results(plan)),
+            Some(_) if !returns_nothing => self.feed_type(scope, procedure, all),
+            _ => self.result_type(scope, operation, &own),
         };
-        let returns_nothing = run_results(plan).is_empty() && operation.feed.is_none();
-        let output = if !operation.raises.is_empty() {
-            let exceptions = self.exceptions_path(scope, operation);
-            quote!(-> ::core::result::Result<#results, #exceptions>)
-        } else if returns_nothing || operation.opens_exchange() {
+        let output = match operation.raises.is_empty() {
+            true => results,
+            false => {
+                let exceptions = self.exceptions_path(scope, operation);
+                quote!(::core::result::Result<#results, #exceptions>)
+            }
+        };
+        let output = if form.is_awaited && is_awaited(procedure) {
+            quote!(-> impl ::core::future::Future<Output = #output> + ::core::marker::Send)
+        } else if operation.raises.is_empty() && returns_nothing {
             TokenStream::new()
         } else {
-            quote!(-> #results)
+            quote!(-> #output)
         };
         let signature = quote!(fn #name(&self, #(#parameters),*) #output);
         let allow = self.function_lints(operation, function, &signature).attribute();
@@ -138,7 +155,7 @@ impl Rust<'_> {
         form: &Form,
     ) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
-        if operation.waits_for_exchange() {
+        if form.waits_for_ends(operation) {
             return self.waiting_stub(procedure, all, form);
         }
         let scope = self.names.scope_of(interface);
@@ -188,19 +205,18 @@ impl Rust<'_> {
         let function = ident(&names.functions[plan.index as usize]);
         let server = printer.fixed(server_name(operation));
         let mut arguments = run_arguments(printer, plan);
-        if operation.opens_exchange() {
-            arguments.extend(
-                ["inlet", "outlet"].map(|name| printer.fixed(name)).map(|end| quote!(#end)),
-            );
-        }
-        let ends = self.exchange_ends(printer, procedure, all);
+        let ends = form.gives_ends(operation).then(|| {
+            let (made, given) = self.ends_made(printer, procedure, all);
+            arguments.extend(given);
+            made
+        });
         let carried = self.carried(printer, procedure, all);
         let run = || quote!(<#generic as #server_trait>::#function(#server, #(#arguments),*));
         let ran = match self.exchange_ended(printer, procedure, all) {
             Some(ended) => Ran::Value(ended),
             None => carried.map_or_else(|| Ran::Value(run()), Ran::Carried),
         };
-        let reply = self.reply(printer, procedure, all, ran);
+        let reply = self.reply(printer, (procedure, all), form, ran);
         quote!(#ends #reply)
     }
 
@@ -208,18 +224,14 @@ impl Rust<'_> {
     pub fn reply(
         &self,
         printer: &mut Printer<'_, '_>,
-        procedure: Procedure<'_>,
-        all: &[Procedure<'_>],
+        (procedure, all): (Procedure<'_>, &[Procedure<'_>]),
+        form: &Form,
         ran: Ran,
     ) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
         let scope = self.names.scope_of(interface);
-        let opened = self.opened(printer, procedure, all);
-        let results = match operation.opens_exchange() {
-            // They are made of what the procedure was given.
-            true => Vec::new(),
-            false => run_results(plan),
-        };
+        let opened = self.opened(printer, procedure, all, form);
+        let results = own_results(procedure, form);
         let reply = reply_steps(printer, &plan.server.reply);
         let locals: Vec<Ident> = results.iter().map(|root| printer.bound(*root)).collect();
         let lent = printer.lent_batch(procedure);
@@ -264,7 +276,15 @@ pub fn server_name(operation: &Operation) -> &'static str {
     if operation.carries_feed() { "_server" } else { "server" }
 }
 
-/// What the procedure itself evaluates to: a lent result is in place already.
+/// What the procedure itself evaluates to: numbers of feeds are made of what it was given.
+pub fn own_results(procedure: Procedure<'_>, form: &Form) -> Vec<Root> {
+    match form.gives_ends(procedure.operation) {
+        true => Vec::new(),
+        false => run_results(procedure.plan),
+    }
+}
+
+/// The results that are left: a lent one is in place already.
 pub fn run_results(plan: &ProcedurePlan) -> Vec<Root> {
     plan.results.iter().copied().filter(|root| plan.lent_result != Some(*root)).collect()
 }

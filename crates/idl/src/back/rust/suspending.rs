@@ -6,20 +6,19 @@ use crate::back::rust::casing::ident;
 use crate::back::rust::client::has_length;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
-use crate::back::rust::server::{Form, Ran, run_arguments, run_results, stub_name};
+use crate::back::rust::server::{Form, Ran, own_results, run_arguments, stub_name};
 use crate::back::rust::stub::{Printer, Side};
 use crate::back::rust::tokens::{TokenStream, quote};
-use crate::back::undocumented;
 use crate::model::DeclarationId;
 use crate::plan::{Passing, Step};
 
-/// What outlives the look at its A-stack can be awaited; feeds are run a batch at a time.
+/// What outlives the look at its A-stack can be awaited; what carries a feed runs no procedure.
 pub fn is_awaited(procedure: Procedure<'_>) -> bool {
     let Procedure { operation, plan, .. } = procedure;
     let is_lent = plan.arguments.iter().any(|argument| {
         matches!(argument.passing, Passing::Lent | Passing::LentResult | Passing::LentBoth)
     });
-    !is_lent && plan.lent_result.is_none() && operation.feed.is_none() && !operation.carries_feed()
+    !is_lent && plan.lent_result.is_none() && !operation.carries_feed()
 }
 
 impl Rust<'_> {
@@ -32,18 +31,16 @@ impl Rust<'_> {
         let text = format!(
             "What a domain that exports `{name}` does, if its procedures are awaited:\n\
              one that has to wait leaves its processor to other calls.\n\n\
-             Those with `@opaque` parameters and feeds are not awaited."
+             Those with `@opaque` parameters are not awaited."
         );
         let server_doc = doc(&None, &text);
         let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.async_server));
         let allow =
             has_length(&names.functions).then(|| quote!(#[allow(clippy::len_without_is_empty)]));
         let own = procedures.iter().filter(|procedure| !procedure.operation.carries_feed());
-        let signatures = own.map(|procedure| match is_awaited(*procedure) {
-            true => self.async_signature(*procedure),
-            false => self.signature(*procedure, procedures),
-        });
-        let form = Form { server: server.clone(), held: quote!(::std::sync::Arc<#generic>) };
+        let held = quote!(::std::sync::Arc<#generic>);
+        let form = Form { server: server.clone(), held, is_awaited: true };
+        let signatures = own.map(|procedure| self.signature(*procedure, procedures, &form));
         let stubs = procedures.iter().map(|procedure| match is_awaited(*procedure) {
             true => self.async_stub(*procedure, procedures, &form),
             false => self.entry_stub(*procedure, procedures, &form),
@@ -82,29 +79,6 @@ impl Rust<'_> {
         }
     }
 
-    fn async_signature(&self, procedure: Procedure<'_>) -> TokenStream {
-        let Procedure { interface, operation, plan } = procedure;
-        let scope = self.names.scope_of(interface);
-        let doc = doc(&operation.doc, &undocumented::served(operation));
-        let function = &self.names.interface(interface).functions[plan.index as usize];
-        let (name, parameters) = (ident(function), self.server_parameters(scope, procedure));
-        let results = self.result_type(scope, operation, &run_results(plan));
-        let output = match operation.raises.is_empty() {
-            true => results,
-            false => {
-                let exceptions = self.exceptions_path(scope, operation);
-                quote!(::core::result::Result<#results, #exceptions>)
-            }
-        };
-        let signature = quote! {
-            fn #name(
-                &self, #(#parameters),*
-            ) -> impl ::core::future::Future<Output = #output> + ::core::marker::Send
-        };
-        let allow = self.function_lints(operation, function, &signature).attribute();
-        quote!(#doc #allow #signature;)
-    }
-
     fn async_stub(
         &self,
         procedure: Procedure<'_>,
@@ -119,7 +93,7 @@ impl Rust<'_> {
             (stub_name(function), ident(function))
         };
         let generic = ident(&names.generic);
-        let Form { server: server_trait, held } = form;
+        let Form { server: server_trait, held, .. } = form;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Server);
         printer.is_outlived = true;
         let (server, arguments) = (printer.fixed("server"), printer.fixed("arguments"));
@@ -127,15 +101,20 @@ impl Rust<'_> {
         for step in plan.server.request.iter().filter(|step| !matches!(step, Step::Run)) {
             body.extend(printer.read(step));
         }
-        let given = run_arguments(&mut printer, plan);
+        let mut given = run_arguments(&mut printer, plan);
+        if form.gives_ends(operation) {
+            let (made, ends) = self.ends_made(&mut printer, procedure, all);
+            body.extend(made);
+            given.extend(ends);
+        }
         let run = quote!(<#generic as #server_trait>::#function(&#server, #(#given),*).await);
         let (outcome, finish) = (printer.fixed("outcome"), printer.fixed("finish"));
-        let is_plain = operation.raises.is_empty() && run_results(plan).is_empty();
+        let is_plain = operation.raises.is_empty() && own_results(procedure, form).is_empty();
         let (run, ran) = match is_plain {
             true => (quote!(#run;), Ran::Nothing),
             false => (quote!(let #outcome = #run;), Ran::Value(quote!(#outcome))),
         };
-        let reply = self.reply(&mut printer, procedure, all, ran);
+        let reply = self.reply(&mut printer, (procedure, all), form, ran);
         quote! {
             fn #name(
                 #server: &#held,

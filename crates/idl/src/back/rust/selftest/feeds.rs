@@ -110,7 +110,8 @@ impl Programs<'_, '_> {
             FeedWay::Both { .. } => unreachable!("{APART}"),
             FeedWay::There { end, .. } => {
                 let same = self.same("check", "PLACE", number, ("items", "&items"), &items, sent);
-                let answer = raised.unwrap_or_else(|| self.returning(procedure, end, round));
+                let given = || format!("Ok({})", self.returned_value(procedure, end, round));
+                let answer = raised.unwrap_or_else(given);
                 text += &format!(
                     "let check = Arc::clone(&self.0);\n\
                      let made: {made} = Box::new(Collected::new(move |items: {declared}| {{\n\
@@ -122,16 +123,16 @@ impl Programs<'_, '_> {
     }
 
     /// The answer to the end of a feed.
-    fn returning(&self, procedure: Procedure<'_>, end: u32, round: &Round) -> String {
+    pub fn returned_value(&self, procedure: Procedure<'_>, end: u32, round: &Round) -> String {
         let Answer::Returned { returned, .. } = &round.answer else { return String::new() };
         let declared = self.ending(procedure, end).returns.as_ref();
         let value = declared.zip(returned.as_ref());
         let value = value.map(|(declared, value)| self.expression(declared, value));
-        format!("Ok({})", value.unwrap_or(String::from("()")))
+        value.unwrap_or(String::from("()"))
     }
 
     /// The operation that ends a feed.
-    fn ending(&self, procedure: Procedure<'_>, end: u32) -> &Operation {
+    pub fn ending(&self, procedure: Procedure<'_>, end: u32) -> &Operation {
         &self.interface_at(procedure.interface).operations[end as usize]
     }
 }
