@@ -12,4 +12,5 @@ fn main() {
     nearcall_idl::build("estacks.idl");
     nearcall_idl::build("introducing.idl");
     nearcall_idl::build("forms.idl");
+    nearcall_idl::build("flowing.idl");
 }

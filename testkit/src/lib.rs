@@ -81,3 +81,8 @@ pub mod judging_stubs {
 pub mod exchanges {
     include!(concat!(env!("OUT_DIR"), "/exchanges.rs"));
 }
+
+/// Stubs of `flowing.idl`.
+pub mod flowing {
+    include!(concat!(env!("OUT_DIR"), "/flowing.rs"));
+}

@@ -17,6 +17,7 @@ mod estacks;
 mod exchanges;
 mod fastthreads;
 mod feeds;
+mod flowing;
 mod judging;
 mod large;
 mod nested;
