@@ -17,7 +17,7 @@ use testkit::flowing::flowing::{
 #[derive(Default)]
 pub struct Flow {
     pub counts: Arc<Counts>,
-    kept: Mutex<Vec<Kept>>,
+    kept: Arc<Mutex<Vec<Kept>>>,
 }
 
 #[derive(Default)]
@@ -31,6 +31,7 @@ pub struct Counts {
 enum Kept {
     ToClient(Outlet<u32>),
     FromClient(Inlet<u32>, Answer<u32>),
+    Answered(Inlet<u32>),
 }
 
 /// Counts as open until it is dropped, also in a panic.
@@ -63,10 +64,10 @@ impl Flow {
         });
         task.detach();
     }
+}
 
-    fn keep(&self, kept: Kept) {
-        self.kept.lock().expect("nobody panics with it").push(kept);
-    }
+fn keep(all: &Mutex<Vec<Kept>>, kept: Kept) {
+    all.lock().expect("nobody panics with it").push(kept);
 }
 
 async fn put<T, E>(outlet: &mut Outlet<T, E>, item: T) -> Result<(), NotPut> {
@@ -134,12 +135,19 @@ impl FlowingAsyncServer for Flow {
         });
     }
 
-    async fn kept(&self, milliseconds: u32, outlet: Outlet<u32>) {
-        if milliseconds > 0 {
-            let _open = self.opened();
-            Timer::after(Duration::from_millis(milliseconds.into())).await;
-        }
-        self.keep(Kept::ToClient(outlet));
+    async fn slow(&self, milliseconds: u32, mut outlet: Outlet<u32>) {
+        let _open = self.opened();
+        Timer::after(Duration::from_millis(milliseconds.into())).await;
+        self.spawn(async move |_| {
+            for number in 0.. {
+                put(&mut outlet, number).await?;
+            }
+            Ok(())
+        });
+    }
+
+    async fn kept(&self, outlet: Outlet<u32>) {
+        keep(&self.kept, Kept::ToClient(outlet));
     }
 
     fn octets(&self, data: Opaque<'_>, mut outlet: Outlet<u8>) {
@@ -180,10 +188,10 @@ impl FlowingAsyncServer for Flow {
     }
 
     async fn early(&self, count: u32, mut inlet: Inlet<u32>, answer: Answer<u32>) {
+        let kept = Arc::clone(&self.kept);
         self.spawn(async move |_| {
             answer.give(take(&mut inlet, count).await?);
-            // What comes meanwhile is dropped, or waits here.
-            while next(&mut inlet).await.transpose()?.is_some() {}
+            keep(&kept, Kept::Answered(inlet));
             Ok(())
         });
     }
@@ -207,7 +215,17 @@ impl FlowingAsyncServer for Flow {
     }
 
     async fn held(&self, inlet: Inlet<u32>, answer: Answer<u32>) {
-        self.keep(Kept::FromClient(inlet, answer));
+        keep(&self.kept, Kept::FromClient(inlet, answer));
+    }
+
+    async fn turned(&self, mut inlet: Inlet<u32>, mut outlet: Outlet<u32>) {
+        Timer::after(Duration::from_millis(1)).await;
+        self.spawn(async move |_| {
+            while let Some(item) = next(&mut inlet).await {
+                put(&mut outlet, item?).await?;
+            }
+            Ok(())
+        });
     }
 
     async fn let_go(&self) -> u32 {
@@ -216,6 +234,7 @@ impl FlowingAsyncServer for Flow {
         for kept in kept {
             match kept {
                 Kept::ToClient(outlet) => drop(outlet),
+                Kept::Answered(inlet) => drop(inlet),
                 Kept::FromClient(inlet, answer) => {
                     drop(inlet);
                     answer.give(count);
