@@ -297,7 +297,7 @@ fn an_item_is_refused_where_it_is_put_and_the_others_go() {
 }
 
 #[test]
-fn what_lies_in_the_a_stack_may_open_a_feed_too() {
+fn bytes_that_are_opaque_may_become_a_feed() {
     check(|import| {
         let client = import();
         let data = vec![7; 5_000];

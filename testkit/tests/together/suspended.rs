@@ -12,12 +12,13 @@ use futures::executor::block_on;
 use futures::future::{Either, join_all, select};
 use nearcall::name::Scope;
 use nearcall::{
-    Binding, CallError, Clerk, Domain, DomainOptions, Error, ExportOptions, ImportOptions, Opaque,
+    Binding, CallError, Clerk, Domain, DomainOptions, Error, ExportOptions, ImportOptions,
     WhenExhausted, current_call,
 };
 use smol::Timer;
 use testkit::awaited::awaited::{
-    AWAITED, AwaitedAsyncEntries, AwaitedAsyncServer, AwaitedClient, AwaitedMoreException, TooFew,
+    AWAITED, AwaitedAsyncEntries, AwaitedAsyncServer, AwaitedChangedException, AwaitedClient,
+    AwaitedMoreException, TooFew,
 };
 
 /// Much longer than anything takes.
@@ -101,8 +102,34 @@ impl AwaitedAsyncServer for Server {
         call.is_cancelled()
     }
 
-    fn sum(&self, data: Opaque<'_>) -> u32 {
-        data.to_vec().iter().map(|byte| u32::from(*byte)).sum()
+    async fn sum(&self, data: Vec<u8>) -> u32 {
+        wait(1).await;
+        data.iter().map(|byte| u32::from(*byte)).sum()
+    }
+
+    async fn reversed(&self, mut data: Vec<u8>) -> Vec<u8> {
+        wait(1).await;
+        data.reverse();
+        data
+    }
+
+    async fn changed(
+        &self,
+        data: &mut Vec<u8>,
+        count: &mut i32,
+    ) -> Result<(), AwaitedChangedException> {
+        wait(1).await;
+        data.iter_mut().for_each(|byte| *byte = byte.wrapping_add(1));
+        if *count < 0 {
+            return Err(TooFew { count: *count }.into());
+        }
+        *count += data.len() as i32;
+        Ok(())
+    }
+
+    async fn filled(&self, count: u32) -> (u32, Vec<u8>) {
+        wait(1).await;
+        (count, vec![7; count as usize])
     }
 
     async fn meet(&self) {
@@ -224,6 +251,39 @@ fn procedures_that_wait_reply_later() {
             panic!("{raised}");
         };
         assert_eq!(count, -4);
+    });
+}
+
+#[test]
+fn bytes_that_others_are_lent_are_owned_by_one_that_waits() {
+    check(|client| {
+        for bytes in [0, 5, 300, 70_000] {
+            let data: Vec<u8> = (0..bytes).map(|byte| byte as u8).collect();
+            let sum: u32 = data.iter().map(|byte| u32::from(*byte)).sum();
+            assert_eq!(client.sum(&data).unwrap(), sum);
+            let reversed: Vec<u8> = data.iter().rev().copied().collect();
+            assert!(client.reversed(&data).unwrap() == reversed);
+            let (mut changed, mut count) = (data.clone(), 1);
+            client.changed(&mut changed, &mut count).unwrap();
+            assert!(changed.into_iter().eq(data.iter().map(|byte| byte.wrapping_add(1))));
+            assert_eq!(count, 1 + bytes);
+            let mut filled = Vec::new();
+            assert_eq!(client.filled(bytes as u32, &mut filled).unwrap(), bytes as u32);
+            assert!(filled == vec![7; bytes as usize]);
+        }
+    });
+}
+
+#[test]
+fn bytes_that_are_over_their_bound_or_behind_an_exception_do_not_come() {
+    check(|client| {
+        let (mut data, mut count) = (vec![1], -1);
+        let raised = client.changed(&mut data, &mut count).unwrap_err();
+        assert!(matches!(raised, Error::Exception(_)), "{raised}");
+        assert_eq!((data, count), (vec![1], -1));
+        let refused = client.filled(100_001, &mut Vec::new()).unwrap_err();
+        assert!(matches!(refused, CallError::ResultsRefused { .. }), "{refused}");
+        client.null().unwrap();
     });
 }
 

@@ -960,8 +960,6 @@ pub mod growing {
     }
     /// What a domain that exports `growing::Shelf` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait ShelfAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `echo`.
         fn echo(

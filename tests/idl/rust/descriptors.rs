@@ -441,8 +441,6 @@ pub mod descriptors {
     }
     /// What a domain that exports `descriptors::Vault` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait VaultAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Opens a file and its lock.
         fn open(

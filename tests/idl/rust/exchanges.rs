@@ -949,8 +949,6 @@ pub mod exchanges {
     }
     /// What a domain that exports `exchanges::Talks` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait TalksAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Lines of a room, and those of others.
         fn talk(

@@ -1355,8 +1355,6 @@ pub mod feeds {
     }
     /// What a domain that exports `feeds::Ledger` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait LedgerAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The rows of a table.
         fn rows(
@@ -3209,8 +3207,6 @@ pub mod feeds {
     }
     /// What a domain that exports `feeds::Archive` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait ArchiveAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The rows of a table.
         fn rows(

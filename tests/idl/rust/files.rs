@@ -937,8 +937,6 @@ impl<S: FilesServer> ::nearcall::raw::Entries for FilesEntries<S> {
 }
 /// What a domain that exports `Files` does, if its procedures are awaited:
 /// one that has to wait leaves its processor to other calls.
-///
-/// Those with `@opaque` parameters are not awaited.
 #[allow(dead_code)]
 pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Opens a file.
@@ -954,10 +952,17 @@ pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'stati
         &self,
         file: u32,
         offset: u64,
-        data: ::nearcall::Opaque<'_>,
-    ) -> ::core::result::Result<u32, FilesWriteException>;
+        data: ::std::vec::Vec<u8>,
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<u32, FilesWriteException>,
+    > + ::core::marker::Send;
     /// The procedure `read`.
-    fn read(&self, file: u32, offset: u64, bytes: u32, data: ::nearcall::OpaqueOut<'_>);
+    fn read(
+        &self,
+        file: u32,
+        offset: u64,
+        bytes: u32,
+    ) -> impl ::core::future::Future<Output = ::std::vec::Vec<u8>> + ::core::marker::Send;
     /// The procedure `add`.
     fn add(
         &self,
@@ -1051,37 +1056,57 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
         let file = arguments.get_u32::<8>();
         let data_length = arguments.get_u32::<12>();
         let mut incoming = arguments.variable::<48>()?;
-        let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-        match <S as FilesAsyncServer>::write(server, file, offset, data) {
-            ::core::result::Result::Ok(returned) => {
-                let mut results = arguments.results();
-                results.put_u32::<0>(returned);
-                results.reply(4)
-            }
-            ::core::result::Result::Err(FilesWriteException::NotFound(raised)) => {
-                ::nearcall::raw::check_result("path", raised.path.len(), 255)?;
-                let mut results = arguments.exception();
-                results.put_u32::<0>(raised.path.len() as u32);
-                let mut variable =
-                    results.variable::<8>((raised.path.len() as u64).next_multiple_of(8))?;
-                variable.put(raised.path.as_bytes());
-                results.raise(1, 4)
-            }
-        }
+        let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+        let server = ::std::sync::Arc::clone(server);
+        arguments.run_awaited(async move {
+            let outcome = <S as FilesAsyncServer>::write(&server, file, offset, data).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |arguments: ::nearcall::raw::Arguments<'_>| {
+                    match outcome {
+                        ::core::result::Result::Ok(returned) => {
+                            let mut results = arguments.results();
+                            results.put_u32::<0>(returned);
+                            results.reply(4)
+                        }
+                        ::core::result::Result::Err(FilesWriteException::NotFound(raised)) => {
+                            ::nearcall::raw::check_result("path", raised.path.len(), 255)?;
+                            let mut results = arguments.exception();
+                            results.put_u32::<0>(raised.path.len() as u32);
+                            let mut variable = results.variable::<8>(
+                                (raised.path.len() as u64).next_multiple_of(8),
+                            )?;
+                            variable.put(raised.path.as_bytes());
+                            results.raise(1, 4)
+                        }
+                    }
+                },
+            );
+            finish
+        })
     }
     fn stub_read(
         server: &::std::sync::Arc<S>,
-        mut arguments: ::nearcall::raw::Arguments<'_>,
+        arguments: ::nearcall::raw::Arguments<'_>,
     ) -> ::nearcall::raw::Outcome {
         let offset = arguments.get_u64::<0>();
         let file = arguments.get_u32::<8>();
         let bytes = arguments.get_u32::<12>();
-        let lent = arguments.lent_results::<48>(65536);
-        <S as FilesAsyncServer>::read(server, file, offset, bytes, lent);
-        let mut results = arguments.results();
-        let lent_bytes = results.lent_bytes();
-        results.put_u32::<0>(lent_bytes);
-        results.reply(4)
+        let server = ::std::sync::Arc::clone(server);
+        arguments.run_awaited(async move {
+            let outcome = <S as FilesAsyncServer>::read(&server, file, offset, bytes).await;
+            let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                    let data = outcome;
+                    let mut lent = arguments.lent_results::<48>(65536);
+                    lent.put(&data)?;
+                    let mut results = arguments.results();
+                    let lent_bytes = results.lent_bytes();
+                    results.put_u32::<0>(lent_bytes);
+                    results.reply(4)
+                },
+            );
+            finish
+        })
     }
     fn stub_add(
         server: &::std::sync::Arc<S>,

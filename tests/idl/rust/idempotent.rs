@@ -456,8 +456,6 @@ pub mod again {
     }
     /// What a domain that exports `again::Again` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait AgainAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `ask`.
         fn ask(
@@ -467,10 +465,11 @@ pub mod again {
         /// The procedure `look`.
         fn look(
             &self,
-            wanted: ::nearcall::Opaque<'_>,
+            wanted: ::std::vec::Vec<u8>,
             mark: &mut ::std::string::String,
-            content: ::nearcall::OpaqueOut<'_>,
-        ) -> ::core::result::Result<u8, AgainLookException>;
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(u8, ::std::vec::Vec<u8>), AgainLookException>,
+        > + ::core::marker::Send;
         /// The procedure `once`.
         fn once(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `note`.
@@ -513,33 +512,45 @@ pub mod again {
         }
         fn stub_look(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let mark_length = arguments.get_u32::<0>();
             let wanted_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<48>()?;
-            let wanted = incoming.lend(wanted_length, ::nearcall::raw::UNBOUNDED)?;
+            let wanted = incoming.vec(wanted_length, ::nearcall::raw::UNBOUNDED)?;
             let mut mark = incoming.string(mark_length, 8)?;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            match <S as AgainAsyncServer>::look(server, wanted, &mut mark, lent) {
-                ::core::result::Result::Ok(returned) => {
-                    ::nearcall::raw::check_result("mark", mark.len(), 8)?;
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(mark.len() as u32);
-                    let lent_bytes = results.lent_bytes();
-                    results.put_u32::<4>(lent_bytes);
-                    results.put_u8::<8>(returned);
-                    let mut variable =
-                        results.variable::<48>((mark.len() as u64).next_multiple_of(8))?;
-                    variable.put(mark.as_bytes());
-                    results.reply(9)
-                }
-                ::core::result::Result::Err(AgainLookException::Gone(raised)) => {
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.which as u32);
-                    results.raise(1, 4)
-                }
-            }
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as AgainAsyncServer>::look(&server, wanted, &mut mark).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok((returned, content)) => {
+                                let mut lent =
+                                    arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                                lent.put(&content)?;
+                                ::nearcall::raw::check_result("mark", mark.len(), 8)?;
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(mark.len() as u32);
+                                let lent_bytes = results.lent_bytes();
+                                results.put_u32::<4>(lent_bytes);
+                                results.put_u8::<8>(returned);
+                                let mut variable = results.variable::<48>(
+                                    (mark.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(mark.as_bytes());
+                                results.reply(9)
+                            }
+                            ::core::result::Result::Err(AgainLookException::Gone(raised)) => {
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.which as u32);
+                                results.raise(1, 4)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_once(
             server: &::std::sync::Arc<S>,

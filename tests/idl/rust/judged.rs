@@ -859,8 +859,6 @@ pub mod judged {
     }
     /// What a domain that exports `judged::Judged` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait JudgedAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `digits`.
         fn digits(

@@ -213,8 +213,6 @@ impl<S_: FilesServer_> ::nearcall::raw::Entries for FilesEntries_<S_> {
 }
 /// What a domain that exports `Files` does, if its procedures are awaited:
 /// one that has to wait leaves its processor to other calls.
-///
-/// Those with `@opaque` parameters are not awaited.
 #[allow(dead_code)]
 pub trait FilesAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The procedure `remove`.
@@ -540,8 +538,6 @@ impl<S_: GenericServer> ::nearcall::raw::Entries for GenericEntries<S_> {
 }
 /// What a domain that exports `Generic` does, if its procedures are awaited:
 /// one that has to wait leaves its processor to other calls.
-///
-/// Those with `@opaque` parameters are not awaited.
 #[allow(dead_code)]
 pub trait GenericAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// The procedure `pass`.
@@ -966,8 +962,6 @@ pub mod r#async {
     }
     /// What a domain that exports `async::gen` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait GenAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `try`.
         fn r#try(
@@ -2890,8 +2884,6 @@ pub mod nearcall {
     }
     /// What a domain that exports `nearcall::Client` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     #[allow(clippy::len_without_is_empty)]
     pub trait ClientAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `call`.

@@ -753,8 +753,6 @@ impl<S: PfsServer> ::nearcall::raw::Entries for PfsEntries<S> {
 }
 /// What a domain that exports `pfs` does, if its procedures are awaited:
 /// one that has to wait leaves its processor to other calls.
-///
-/// Those with `@opaque` parameters are not awaited.
 #[allow(dead_code)]
 pub trait PfsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
     /// Writes `data` behind `pos`, and moves `pos`.

@@ -1689,8 +1689,6 @@ pub mod streams {
     }
     /// What a domain that exports `streams::Transfers` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait TransfersAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// What is there of a name.
         fn get(

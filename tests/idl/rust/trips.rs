@@ -1079,8 +1079,6 @@ pub mod trips {
     }
     /// What a domain that exports `trips::Base` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait BaseAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Reads `level`.
         fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
@@ -3755,8 +3753,6 @@ pub mod trips {
     }
     /// What a domain that exports `trips::Trips` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait TripsAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// Reads `level`.
         fn level(&self) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
@@ -3836,21 +3832,29 @@ pub mod trips {
         /// Lent both ways, and refused after something was written in place.
         fn change(
             &self,
-            data: ::nearcall::Opaque<'_>,
+            data: ::std::vec::Vec<u8>,
             refused: bool,
-            written: ::nearcall::OpaqueOut<'_>,
-        ) -> ::core::result::Result<(Octets, ::std::string::String), TripsChangeException>;
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<
+                (Octets, Octets, ::std::string::String),
+                TripsChangeException,
+            >,
+        > + ::core::marker::Send;
         /// The procedure `whole`.
-        fn whole(&self, bytes: u32, returned: ::nearcall::OpaqueOut<'_>);
+        fn whole(
+            &self,
+            bytes: u32,
+        ) -> impl ::core::future::Future<Output = Octets> + ::core::marker::Send;
         /// The procedure `both`.
         fn both(
             &self,
-            data: ::nearcall::Opaque<'_>,
-            data_out: ::nearcall::OpaqueOut<'_>,
+            data: &mut ::std::vec::Vec<u8>,
             count: &mut i32,
-        );
+        ) -> impl ::core::future::Future<Output = ()> + ::core::marker::Send;
         /// The procedure `two`.
-        fn two(&self, first: ::nearcall::OpaqueOut<'_>) -> Octets;
+        fn two(
+            &self,
+        ) -> impl ::core::future::Future<Output = (Octets, Octets)> + ::core::marker::Send;
         /// The procedure `post`.
         fn post(
             &self,
@@ -4312,93 +4316,134 @@ pub mod trips {
         }
         fn stub_change(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let data_length = arguments.get_u32::<0>();
             let refused = ::nearcall::raw::boolean(arguments.get_u8::<4>())?;
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            match <S as TripsAsyncServer>::change(server, data, refused, lent) {
-                ::core::result::Result::Ok((returned, after)) => {
-                    let mut results = arguments.results();
-                    results.put_u32::<0>(returned.len() as u32);
-                    let lent_bytes = results.lent_bytes();
-                    results.put_u32::<4>(lent_bytes);
-                    results.put_u32::<8>(after.len() as u32);
-                    let mut variable = results.variable::<48>(
-                        (returned.len() as u64).next_multiple_of(8)
-                            + (after.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(&returned);
-                    variable.put(after.as_bytes());
-                    results.reply(12)
-                }
-                ::core::result::Result::Err(TripsChangeException::Refused(raised)) => {
-                    let choice_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        ::nearcall::raw::Marshal::marshal(&raised.choice, &mut writer);
-                        writer.finish_results()?
-                    };
-                    let mut results = arguments.exception();
-                    results.put_u32::<0>(raised.why.len() as u32);
-                    results.put_u32::<4>(raised.code as u32);
-                    results.put_u32::<8>(choice_bytes.len() as u32);
-                    let mut variable = results.variable::<16>(
-                        (raised.why.len() as u64).next_multiple_of(8)
-                            + (choice_bytes.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.why.as_bytes());
-                    variable.put(&choice_bytes);
-                    results.raise(1, 12)
-                }
-                ::core::result::Result::Err(TripsChangeException::Gone(_)) => {
-                    let results = arguments.exception();
-                    results.raise(2, 0)
-                }
-            }
+            let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::change(&server, data, refused).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok((returned, written, after)) => {
+                                let mut lent =
+                                    arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                                lent.put(&written)?;
+                                let mut results = arguments.results();
+                                results.put_u32::<0>(returned.len() as u32);
+                                let lent_bytes = results.lent_bytes();
+                                results.put_u32::<4>(lent_bytes);
+                                results.put_u32::<8>(after.len() as u32);
+                                let mut variable = results.variable::<48>(
+                                    (returned.len() as u64).next_multiple_of(8)
+                                        + (after.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(&returned);
+                                variable.put(after.as_bytes());
+                                results.reply(12)
+                            }
+                            ::core::result::Result::Err(TripsChangeException::Refused(raised)) => {
+                                let choice_bytes = {
+                                    let mut writer = ::nearcall::raw::Writer::new();
+                                    ::nearcall::raw::Marshal::marshal(&raised.choice, &mut writer);
+                                    writer.finish_results()?
+                                };
+                                let mut results = arguments.exception();
+                                results.put_u32::<0>(raised.why.len() as u32);
+                                results.put_u32::<4>(raised.code as u32);
+                                results.put_u32::<8>(choice_bytes.len() as u32);
+                                let mut variable = results.variable::<16>(
+                                    (raised.why.len() as u64).next_multiple_of(8)
+                                        + (choice_bytes.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.why.as_bytes());
+                                variable.put(&choice_bytes);
+                                results.raise(1, 12)
+                            }
+                            ::core::result::Result::Err(TripsChangeException::Gone(_)) => {
+                                let results = arguments.exception();
+                                results.raise(2, 0)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_whole(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let bytes = arguments.get_u32::<0>();
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            <S as TripsAsyncServer>::whole(server, bytes, lent);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.reply(4)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::whole(&server, bytes).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&returned)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.reply(4)
+                    },
+                );
+                finish
+            })
         }
         fn stub_both(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let data_length = arguments.get_u32::<0>();
             let mut count = arguments.get_u32::<4>() as i32;
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            <S as TripsAsyncServer>::both(server, data, lent, &mut count);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.put_u32::<4>(count as u32);
-            results.reply(8)
+            let mut data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                <S as TripsAsyncServer>::both(&server, &mut data, &mut count).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&data)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.put_u32::<4>(count as u32);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_two(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            let second = <S as TripsAsyncServer>::two(server, lent);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.put_u32::<4>(second.len() as u32);
-            let mut variable = results.variable::<48>((second.len() as u64).next_multiple_of(8))?;
-            variable.put(&second);
-            results.reply(8)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as TripsAsyncServer>::two(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let (first, second) = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&first)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.put_u32::<4>(second.len() as u32);
+                        let mut variable =
+                            results.variable::<48>((second.len() as u64).next_multiple_of(8))?;
+                        variable.put(&second);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_post(
             server: &::std::sync::Arc<S>,

@@ -4304,8 +4304,6 @@ pub mod types {
     }
     /// What a domain that exports `types::All` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait AllAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -6078,40 +6076,44 @@ pub mod types {
     }
     /// What a domain that exports `types::Lent` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait LentAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `returned`.
-        fn returned(&self, a: i32, returned: ::nearcall::OpaqueOut<'_>);
+        fn returned(
+            &self,
+            a: i32,
+        ) -> impl ::core::future::Future<Output = Octets> + ::core::marker::Send;
         /// The procedure `into`.
         fn into(
             &self,
-            data: ::nearcall::Opaque<'_>,
+            data: ::std::vec::Vec<u8>,
             name: &str,
-            more: ::nearcall::Opaque<'_>,
-        ) -> i32;
+            more: ::std::vec::Vec<u8>,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `out_of`.
-        fn out_of(&self, n: i32, data: ::nearcall::OpaqueOut<'_>) -> (
-            i32,
-            ::std::string::String,
-            ::std::string::String,
-        );
+        fn out_of(
+            &self,
+            n: i32,
+        ) -> impl ::core::future::Future<
+            Output = (i32, ::std::string::String, Octets100, ::std::string::String),
+        > + ::core::marker::Send;
         /// The procedure `both`.
         fn both(
             &self,
-            data: ::nearcall::Opaque<'_>,
-            data_out: ::nearcall::OpaqueOut<'_>,
+            data: &mut ::std::vec::Vec<u8>,
             n: &mut i32,
-        ) -> i32;
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `raising`.
         #[allow(clippy::result_large_err)]
         fn raising(
             &self,
             n: i32,
-            data: ::nearcall::OpaqueOut<'_>,
-        ) -> ::core::result::Result<(), LentRaisingException>;
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<Octets, LentRaisingException>,
+        > + ::core::marker::Send;
         /// The procedure `two`.
-        fn two(&self, a: ::nearcall::OpaqueOut<'_>) -> Octets;
+        fn two(
+            &self,
+        ) -> impl ::core::future::Future<Output = (Octets, Octets)> + ::core::marker::Send;
     }
     /// Entry stubs for a `LentAsyncServer`.
     #[derive(Debug)]
@@ -6134,15 +6136,25 @@ pub mod types {
         }
         fn stub_returned(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let a = arguments.get_u32::<0>() as i32;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            <S as LentAsyncServer>::returned(server, a, lent);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.reply(4)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LentAsyncServer>::returned(&server, a).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&returned)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.reply(4)
+                    },
+                );
+                finish
+            })
         }
         fn stub_into(
             server: &::std::sync::Arc<S>,
@@ -6152,103 +6164,153 @@ pub mod types {
             let name_length = arguments.get_u32::<4>();
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let mut name_room = ::nearcall::raw::Room::new();
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
-            let more = incoming.lend(more_length, 100)?;
-            let returned = <S as LentAsyncServer>::into(server, data, &name, more);
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned as u32);
-            results.reply(4)
+            let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let name = incoming.string(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let more = incoming.vec(more_length, 100)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LentAsyncServer>::into(&server, data, &name, more).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    },
+                );
+                finish
+            })
         }
         fn stub_out_of(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let n = arguments.get_u32::<0>() as i32;
-            let lent = arguments.lent_results::<48>(100);
-            let (returned, before, after) = <S as LentAsyncServer>::out_of(server, n, lent);
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned as u32);
-            results.put_u32::<4>(before.len() as u32);
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<8>(lent_bytes);
-            results.put_u32::<12>(after.len() as u32);
-            let mut variable = results.variable::<48>(
-                (before.len() as u64).next_multiple_of(8)
-                    + (after.len() as u64).next_multiple_of(8),
-            )?;
-            variable.put(before.as_bytes());
-            variable.put(after.as_bytes());
-            results.reply(16)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LentAsyncServer>::out_of(&server, n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let (returned, before, data, after) = outcome;
+                        let mut lent = arguments.lent_results::<48>(100);
+                        lent.put(&data)?;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.put_u32::<4>(before.len() as u32);
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<8>(lent_bytes);
+                        results.put_u32::<12>(after.len() as u32);
+                        let mut variable = results.variable::<48>(
+                            (before.len() as u64).next_multiple_of(8)
+                                + (after.len() as u64).next_multiple_of(8),
+                        )?;
+                        variable.put(before.as_bytes());
+                        variable.put(after.as_bytes());
+                        results.reply(16)
+                    },
+                );
+                finish
+            })
         }
         fn stub_both(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let data_length = arguments.get_u32::<0>();
             let mut n = arguments.get_u32::<4>() as i32;
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            let returned = <S as LentAsyncServer>::both(server, data, lent, &mut n);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.put_u32::<4>(n as u32);
-            results.put_u32::<8>(returned as u32);
-            results.reply(12)
+            let mut data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LentAsyncServer>::both(&server, &mut data, &mut n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&data)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.put_u32::<4>(n as u32);
+                        results.put_u32::<8>(returned as u32);
+                        results.reply(12)
+                    },
+                );
+                finish
+            })
         }
         fn stub_raising(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let n = arguments.get_u32::<0>() as i32;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            match <S as LentAsyncServer>::raising(server, n, lent) {
-                ::core::result::Result::Ok(()) => {
-                    let mut results = arguments.results();
-                    let lent_bytes = results.lent_bytes();
-                    results.put_u32::<0>(lent_bytes);
-                    results.reply(4)
-                }
-                ::core::result::Result::Err(LentRaisingException::Bad(raised)) => {
-                    let shape_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        ::nearcall::raw::Marshal::marshal(&raised.shape, &mut writer);
-                        writer.finish_results()?
-                    };
-                    let mut results = arguments.exception();
-                    results.put_u64::<0>(raised.p.x.to_bits());
-                    results.put_u64::<8>(raised.p.y.to_bits());
-                    results.put_u32::<16>(raised.why.len() as u32);
-                    results.put_u32::<20>(raised.numbers.len() as u32);
-                    results.put_u32::<24>(shape_bytes.len() as u32);
-                    let mut variable = results.variable::<32>(
-                        (raised.why.len() as u64).next_multiple_of(8)
-                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                            + (shape_bytes.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.why.as_bytes());
-                    variable.put(::nearcall::raw::element_bytes(&raised.numbers));
-                    variable.put(&shape_bytes);
-                    results.raise(1, 28)
-                }
-            }
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LentAsyncServer>::raising(&server, n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(data) => {
+                                let mut lent =
+                                    arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                                lent.put(&data)?;
+                                let mut results = arguments.results();
+                                let lent_bytes = results.lent_bytes();
+                                results.put_u32::<0>(lent_bytes);
+                                results.reply(4)
+                            }
+                            ::core::result::Result::Err(LentRaisingException::Bad(raised)) => {
+                                let shape_bytes = {
+                                    let mut writer = ::nearcall::raw::Writer::new();
+                                    ::nearcall::raw::Marshal::marshal(&raised.shape, &mut writer);
+                                    writer.finish_results()?
+                                };
+                                let mut results = arguments.exception();
+                                results.put_u64::<0>(raised.p.x.to_bits());
+                                results.put_u64::<8>(raised.p.y.to_bits());
+                                results.put_u32::<16>(raised.why.len() as u32);
+                                results.put_u32::<20>(raised.numbers.len() as u32);
+                                results.put_u32::<24>(shape_bytes.len() as u32);
+                                let mut variable = results.variable::<32>(
+                                    (raised.why.len() as u64).next_multiple_of(8)
+                                        + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                                        + (shape_bytes.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.why.as_bytes());
+                                variable.put(::nearcall::raw::element_bytes(&raised.numbers));
+                                variable.put(&shape_bytes);
+                                results.raise(1, 28)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_two(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            let b = <S as LentAsyncServer>::two(server, lent);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.put_u32::<4>(b.len() as u32);
-            let mut variable = results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
-            variable.put(&b);
-            results.reply(8)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as LentAsyncServer>::two(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let (a, b) = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&a)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.put_u32::<4>(b.len() as u32);
+                        let mut variable =
+                            results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
+                        variable.put(&b);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
     }
     impl<S: LentAsyncServer> ::nearcall::raw::Entries for LentAsyncEntries<S> {
@@ -10323,8 +10385,6 @@ pub mod types {
     }
     /// What a domain that exports `types::Derived` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait DerivedAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {
         /// The procedure `scalars`.
         #[allow(clippy::too_many_arguments)]
@@ -10479,36 +10539,42 @@ pub mod types {
             w: &W2,
         ) -> impl ::core::future::Future<Output = Points5> + ::core::marker::Send;
         /// The procedure `returned`.
-        fn returned(&self, a: i32, returned: ::nearcall::OpaqueOut<'_>);
+        fn returned(
+            &self,
+            a: i32,
+        ) -> impl ::core::future::Future<Output = Octets> + ::core::marker::Send;
         /// The procedure `into`.
         fn into(
             &self,
-            data: ::nearcall::Opaque<'_>,
+            data: ::std::vec::Vec<u8>,
             name: &str,
-            more: ::nearcall::Opaque<'_>,
-        ) -> i32;
+            more: ::std::vec::Vec<u8>,
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `out_of`.
-        fn out_of(&self, n: i32, data: ::nearcall::OpaqueOut<'_>) -> (
-            i32,
-            ::std::string::String,
-            ::std::string::String,
-        );
+        fn out_of(
+            &self,
+            n: i32,
+        ) -> impl ::core::future::Future<
+            Output = (i32, ::std::string::String, Octets100, ::std::string::String),
+        > + ::core::marker::Send;
         /// The procedure `both`.
         fn both(
             &self,
-            data: ::nearcall::Opaque<'_>,
-            data_out: ::nearcall::OpaqueOut<'_>,
+            data: &mut ::std::vec::Vec<u8>,
             n: &mut i32,
-        ) -> i32;
+        ) -> impl ::core::future::Future<Output = i32> + ::core::marker::Send;
         /// The procedure `raising`.
         #[allow(clippy::result_large_err)]
         fn raising(
             &self,
             n: i32,
-            data: ::nearcall::OpaqueOut<'_>,
-        ) -> ::core::result::Result<(), LentRaisingException>;
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<Octets, LentRaisingException>,
+        > + ::core::marker::Send;
         /// The procedure `two`.
-        fn two(&self, a: ::nearcall::OpaqueOut<'_>) -> Octets;
+        fn two(
+            &self,
+        ) -> impl ::core::future::Future<Output = (Octets, Octets)> + ::core::marker::Send;
         /// The procedure `own`.
         #[allow(clippy::result_large_err)]
         fn own(
@@ -11151,15 +11217,25 @@ pub mod types {
         }
         fn stub_returned(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let a = arguments.get_u32::<0>() as i32;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            <S as DerivedAsyncServer>::returned(server, a, lent);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.reply(4)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::returned(&server, a).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&returned)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.reply(4)
+                    },
+                );
+                finish
+            })
         }
         fn stub_into(
             server: &::std::sync::Arc<S>,
@@ -11169,103 +11245,153 @@ pub mod types {
             let name_length = arguments.get_u32::<4>();
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let mut name_room = ::nearcall::raw::Room::new();
-            let name = incoming.text(name_length, ::nearcall::raw::UNBOUNDED, &mut name_room)?;
-            let more = incoming.lend(more_length, 100)?;
-            let returned = <S as DerivedAsyncServer>::into(server, data, &name, more);
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned as u32);
-            results.reply(4)
+            let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let name = incoming.string(name_length, ::nearcall::raw::UNBOUNDED)?;
+            let more = incoming.vec(more_length, 100)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::into(&server, data, &name, more).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = outcome;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.reply(4)
+                    },
+                );
+                finish
+            })
         }
         fn stub_out_of(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let n = arguments.get_u32::<0>() as i32;
-            let lent = arguments.lent_results::<48>(100);
-            let (returned, before, after) = <S as DerivedAsyncServer>::out_of(server, n, lent);
-            let mut results = arguments.results();
-            results.put_u32::<0>(returned as u32);
-            results.put_u32::<4>(before.len() as u32);
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<8>(lent_bytes);
-            results.put_u32::<12>(after.len() as u32);
-            let mut variable = results.variable::<48>(
-                (before.len() as u64).next_multiple_of(8)
-                    + (after.len() as u64).next_multiple_of(8),
-            )?;
-            variable.put(before.as_bytes());
-            variable.put(after.as_bytes());
-            results.reply(16)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::out_of(&server, n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let (returned, before, data, after) = outcome;
+                        let mut lent = arguments.lent_results::<48>(100);
+                        lent.put(&data)?;
+                        let mut results = arguments.results();
+                        results.put_u32::<0>(returned as u32);
+                        results.put_u32::<4>(before.len() as u32);
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<8>(lent_bytes);
+                        results.put_u32::<12>(after.len() as u32);
+                        let mut variable = results.variable::<48>(
+                            (before.len() as u64).next_multiple_of(8)
+                                + (after.len() as u64).next_multiple_of(8),
+                        )?;
+                        variable.put(before.as_bytes());
+                        variable.put(after.as_bytes());
+                        results.reply(16)
+                    },
+                );
+                finish
+            })
         }
         fn stub_both(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let data_length = arguments.get_u32::<0>();
             let mut n = arguments.get_u32::<4>() as i32;
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            let returned = <S as DerivedAsyncServer>::both(server, data, lent, &mut n);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.put_u32::<4>(n as u32);
-            results.put_u32::<8>(returned as u32);
-            results.reply(12)
+            let mut data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::both(&server, &mut data, &mut n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let returned = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&data)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.put_u32::<4>(n as u32);
+                        results.put_u32::<8>(returned as u32);
+                        results.reply(12)
+                    },
+                );
+                finish
+            })
         }
         fn stub_raising(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
             let n = arguments.get_u32::<0>() as i32;
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            match <S as DerivedAsyncServer>::raising(server, n, lent) {
-                ::core::result::Result::Ok(()) => {
-                    let mut results = arguments.results();
-                    let lent_bytes = results.lent_bytes();
-                    results.put_u32::<0>(lent_bytes);
-                    results.reply(4)
-                }
-                ::core::result::Result::Err(LentRaisingException::Bad(raised)) => {
-                    let shape_bytes = {
-                        let mut writer = ::nearcall::raw::Writer::new();
-                        ::nearcall::raw::Marshal::marshal(&raised.shape, &mut writer);
-                        writer.finish_results()?
-                    };
-                    let mut results = arguments.exception();
-                    results.put_u64::<0>(raised.p.x.to_bits());
-                    results.put_u64::<8>(raised.p.y.to_bits());
-                    results.put_u32::<16>(raised.why.len() as u32);
-                    results.put_u32::<20>(raised.numbers.len() as u32);
-                    results.put_u32::<24>(shape_bytes.len() as u32);
-                    let mut variable = results.variable::<32>(
-                        (raised.why.len() as u64).next_multiple_of(8)
-                            + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
-                            + (shape_bytes.len() as u64).next_multiple_of(8),
-                    )?;
-                    variable.put(raised.why.as_bytes());
-                    variable.put(::nearcall::raw::element_bytes(&raised.numbers));
-                    variable.put(&shape_bytes);
-                    results.raise(1, 28)
-                }
-            }
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::raising(&server, n).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        match outcome {
+                            ::core::result::Result::Ok(data) => {
+                                let mut lent =
+                                    arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                                lent.put(&data)?;
+                                let mut results = arguments.results();
+                                let lent_bytes = results.lent_bytes();
+                                results.put_u32::<0>(lent_bytes);
+                                results.reply(4)
+                            }
+                            ::core::result::Result::Err(LentRaisingException::Bad(raised)) => {
+                                let shape_bytes = {
+                                    let mut writer = ::nearcall::raw::Writer::new();
+                                    ::nearcall::raw::Marshal::marshal(&raised.shape, &mut writer);
+                                    writer.finish_results()?
+                                };
+                                let mut results = arguments.exception();
+                                results.put_u64::<0>(raised.p.x.to_bits());
+                                results.put_u64::<8>(raised.p.y.to_bits());
+                                results.put_u32::<16>(raised.why.len() as u32);
+                                results.put_u32::<20>(raised.numbers.len() as u32);
+                                results.put_u32::<24>(shape_bytes.len() as u32);
+                                let mut variable = results.variable::<32>(
+                                    (raised.why.len() as u64).next_multiple_of(8)
+                                        + (raised.numbers.len() as u64 * 4).next_multiple_of(8)
+                                        + (shape_bytes.len() as u64).next_multiple_of(8),
+                                )?;
+                                variable.put(raised.why.as_bytes());
+                                variable.put(::nearcall::raw::element_bytes(&raised.numbers));
+                                variable.put(&shape_bytes);
+                                results.raise(1, 28)
+                            }
+                        }
+                    },
+                );
+                finish
+            })
         }
         fn stub_two(
             server: &::std::sync::Arc<S>,
-            mut arguments: ::nearcall::raw::Arguments<'_>,
+            arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
-            let b = <S as DerivedAsyncServer>::two(server, lent);
-            let mut results = arguments.results();
-            let lent_bytes = results.lent_bytes();
-            results.put_u32::<0>(lent_bytes);
-            results.put_u32::<4>(b.len() as u32);
-            let mut variable = results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
-            variable.put(&b);
-            results.reply(8)
+            let server = ::std::sync::Arc::clone(server);
+            arguments.run_awaited(async move {
+                let outcome = <S as DerivedAsyncServer>::two(&server).await;
+                let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
+                    move |mut arguments: ::nearcall::raw::Arguments<'_>| {
+                        let (a, b) = outcome;
+                        let mut lent = arguments.lent_results::<48>(::nearcall::raw::UNBOUNDED);
+                        lent.put(&a)?;
+                        let mut results = arguments.results();
+                        let lent_bytes = results.lent_bytes();
+                        results.put_u32::<0>(lent_bytes);
+                        results.put_u32::<4>(b.len() as u32);
+                        let mut variable =
+                            results.variable::<48>((b.len() as u64).next_multiple_of(8))?;
+                        variable.put(&b);
+                        results.reply(8)
+                    },
+                );
+                finish
+            })
         }
         fn stub_own(
             server: &::std::sync::Arc<S>,
@@ -11623,8 +11749,6 @@ pub mod types {
     }
     /// What a domain that exports `types::Hollow` does, if its procedures are awaited:
     /// one that has to wait leaves its processor to other calls.
-    ///
-    /// Those with `@opaque` parameters are not awaited.
     pub trait HollowAsyncServer: ::core::marker::Send + ::core::marker::Sync + 'static {}
     /// Entry stubs for a `HollowAsyncServer`.
     #[derive(Debug)]

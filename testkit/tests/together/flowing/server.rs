@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use nearcall::{Answer, GivenUp, Inlet, NotPut, Opaque, Outlet};
+use nearcall::{Answer, GivenUp, Inlet, NotPut, Outlet};
 use smol::Timer;
 use testkit::flowing::flowing::{
     FlowingAsyncServer, FlowingSumException, FlowingUntilException, Refused,
@@ -150,8 +150,7 @@ impl FlowingAsyncServer for Flow {
         keep(&self.kept, Kept::ToClient(outlet));
     }
 
-    fn octets(&self, data: Opaque<'_>, mut outlet: Outlet<u8>) {
-        let data = data.to_vec();
+    async fn octets(&self, data: Vec<u8>, mut outlet: Outlet<u8>) {
         self.spawn(async move |_| {
             for octet in data {
                 put(&mut outlet, octet).await?;

@@ -18,7 +18,6 @@ use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::print::{Unused, print};
 use crate::back::rust::selftest::exchanges::Exchange;
-use crate::back::rust::server::run_results;
 use crate::back::rust::stub::parameter_names;
 use crate::back::rust::tokens::TokenStream;
 use crate::back::{Output, Printed};
@@ -341,7 +340,7 @@ impl<'m> Programs<'_, 'm> {
         if let Some(ends) = &ends {
             parameters += &self.end_parameters(ends);
         }
-        let (define, waits) = self.defined(procedure);
+        let (define, waits) = self.defined();
         let mut text =
             format!("{define} {}(&self, {parameters}) {output} {{\n{waits}", ident(function));
         let rounds = test.rounds.iter().enumerate();
@@ -378,7 +377,7 @@ impl<'m> Programs<'_, 'm> {
 
     /// What the function of a server returns.
     fn output(&self, Procedure { operation, plan, .. }: Procedure<'_>) -> String {
-        let results = run_results(plan);
+        let results = self.own_results(plan);
         let types = results.iter().map(|root| self.owned_root(operation, *root));
         let types: Vec<String> = types.collect();
         let results = match types.as_slice() {
@@ -395,6 +394,7 @@ impl<'m> Programs<'_, 'm> {
     fn procedure_parameters(&self, procedure: Procedure<'_>) -> String {
         let Procedure { operation, plan, .. } = procedure;
         let names = parameter_names(operation);
+        let is_awaited = self.test.manner == Manner::Awaited;
         let mut all = Vec::new();
         for argument in &plan.arguments {
             let index = argument.parameter as usize;
@@ -402,6 +402,9 @@ impl<'m> Programs<'_, 'm> {
             let owned = self.owned_root(operation, Root::Parameter(argument.parameter));
             let room = format!("mut room_{name}: nearcall::OpaqueOut<'_>");
             match argument.passing {
+                Passing::Lent if is_awaited => all.push(format!("a_{name}: Vec<u8>")),
+                Passing::LentBoth if is_awaited => all.push(format!("a_{name}: &mut Vec<u8>")),
+                Passing::LentResult if is_awaited => {}
                 Passing::Value | Passing::Descriptor => all.push(format!("a_{name}: {owned}")),
                 Passing::Shared => {
                     all.push(format!("a_{name}: {}", self.borrowed(&parameter.declared)));
@@ -414,7 +417,7 @@ impl<'m> Programs<'_, 'm> {
                 }
             }
         }
-        if plan.lent_result == Some(Root::Returned) {
+        if plan.lent_result == Some(Root::Returned) && !is_awaited {
             all.push(String::from("mut room: nearcall::OpaqueOut<'_>"));
         }
         all.join(", ")
@@ -444,6 +447,7 @@ impl<'m> Programs<'_, 'm> {
     fn served(&self, procedure: Procedure<'_>, number: usize, round: &Round) -> String {
         let Procedure { operation, plan, .. } = procedure;
         let names = parameter_names(operation);
+        let is_awaited = self.test.manner == Manner::Awaited;
         let mut text = self.compared(procedure, number, round);
         let (returned, changed) = match &round.answer {
             Answer::Raised { index, members } => {
@@ -464,13 +468,16 @@ impl<'m> Programs<'_, 'm> {
             let Some(value) = expression(Root::Parameter(argument.parameter)) else { continue };
             match argument.passing {
                 Passing::Exclusive => text += &format!("*a_{name} = {value};\n"),
+                Passing::LentBoth if is_awaited => text += &format!("*a_{name} = {value};\n"),
+                Passing::LentResult if is_awaited => {}
                 _ => text += &put(&format!("room_{name}"), &value),
             }
         }
-        if plan.lent_result == Some(Root::Returned) {
+        if plan.lent_result == Some(Root::Returned) && !is_awaited {
             text += &put("room", &expression(Root::Returned).unwrap_or_default());
         }
-        let results: Vec<String> = run_results(plan).into_iter().filter_map(expression).collect();
+        let results = self.own_results(plan).into_iter();
+        let results: Vec<String> = results.filter_map(expression).collect();
         let results = match results.as_slice() {
             [] if operation.raises.is_empty() => return text,
             [one] => one.clone(),

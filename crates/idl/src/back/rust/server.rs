@@ -8,7 +8,7 @@ use crate::back::rust::exchanges::exchange_is_awaited;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
-use crate::back::rust::suspending::is_awaited;
+use crate::back::rust::suspending::{awaited_results, put_lent};
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, format_ident, quote};
 use crate::back::undocumented;
 use crate::layout::{Place, Root};
@@ -94,7 +94,7 @@ impl Rust<'_> {
         let doc = doc(&operation.doc, &undocumented::served(operation));
         let function = &self.names.interface(interface).functions[plan.index as usize];
         let name = ident(function);
-        let mut parameters = self.server_parameters(scope, procedure);
+        let mut parameters = self.server_parameters(scope, procedure, form);
         if form.gives_ends(operation) {
             parameters.extend(self.end_parameters(scope, procedure, all));
         }
@@ -111,7 +111,7 @@ impl Rust<'_> {
                 quote!(::core::result::Result<#results, #exceptions>)
             }
         };
-        let output = if form.is_awaited && is_awaited(procedure) {
+        let output = if form.is_awaited {
             quote!(-> impl ::core::future::Future<Output = #output> + ::core::marker::Send)
         } else if operation.raises.is_empty() && returns_nothing {
             TokenStream::new()
@@ -123,25 +123,33 @@ impl Rust<'_> {
         quote!(#doc #allow #signature;)
     }
 
-    /// As the client's, but for what is lent.
-    pub fn server_parameters(&self, scope: usize, procedure: Procedure<'_>) -> Vec<TokenStream> {
+    /// As the client's, but for what is lent: whoever is awaited owns it.
+    fn server_parameters(
+        &self,
+        scope: usize,
+        procedure: Procedure<'_>,
+        form: &Form,
+    ) -> Vec<TokenStream> {
         let names = lent_names(procedure.operation, procedure.plan);
         let opaque = quote!(::nearcall::Opaque<'_>);
         let opaque_out = quote!(::nearcall::OpaqueOut<'_>);
         let mut parameters = Vec::new();
-        let shared = self.client_parameters(scope, procedure, &opaque);
+        let lent = if form.is_awaited { quote!(::std::vec::Vec<u8>) } else { opaque.clone() };
+        let shared = self.client_parameters(scope, procedure, &lent);
         for (argument, shared) in procedure.plan.arguments.iter().zip(shared) {
             let name = ident(&names.parameters[argument.parameter as usize]);
             let written = &names.written;
             parameters.push(match argument.passing {
-                Passing::Lent => quote!(#name: #opaque),
+                Passing::LentResult if form.is_awaited => continue,
                 Passing::LentResult => quote!(#name: #opaque_out),
-                Passing::LentBoth => quote!(#name: #opaque, #written: #opaque_out),
+                Passing::LentBoth if !form.is_awaited => {
+                    quote!(#name: #opaque, #written: #opaque_out)
+                }
                 Passing::Descriptor => quote!(#name: ::std::os::fd::OwnedFd),
                 _ => shared,
             });
         }
-        if procedure.plan.lent_result == Some(Root::Returned) {
+        if procedure.plan.lent_result == Some(Root::Returned) && !form.is_awaited {
             let written = &names.written;
             parameters.push(quote!(#written: #opaque_out));
         }
@@ -232,6 +240,7 @@ impl Rust<'_> {
         let scope = self.names.scope_of(interface);
         let opened = self.opened(printer, procedure, all, form);
         let results = own_results(procedure, form);
+        let put = form.is_awaited.then(|| put_lent(printer, plan)).flatten();
         let reply = reply_steps(printer, &plan.server.reply);
         let locals: Vec<Ident> = results.iter().map(|root| printer.bound(*root)).collect();
         let lent = printer.lent_batch(procedure);
@@ -243,12 +252,12 @@ impl Rust<'_> {
             Ran::Carried(run) if operation.raises.is_empty() => {
                 return quote!(let ::core::result::Result::Ok(#pattern) = #run; #lent #reply);
             }
-            Ran::Nothing => return quote!(#opened #reply),
+            Ran::Nothing => return quote!(#opened #put #reply),
             Ran::Carried(run) | Ran::Value(run) => run,
         };
         if operation.raises.is_empty() {
             let bound = (!locals.is_empty()).then(|| quote!(let #pattern =));
-            return quote!(#bound #run; #opened #reply);
+            return quote!(#bound #run; #opened #put #reply);
         }
         let exceptions = self.exceptions_path(scope, operation);
         let variants = self.exception_variants(operation);
@@ -264,7 +273,7 @@ impl Rust<'_> {
         let arms: Vec<TokenStream> = arms.collect();
         quote! {
             match #run {
-                ::core::result::Result::Ok(#pattern) => { #opened #lent #reply }
+                ::core::result::Result::Ok(#pattern) => { #opened #lent #put #reply }
                 #(#arms)*
             }
         }
@@ -280,6 +289,7 @@ pub fn server_name(operation: &Operation) -> &'static str {
 pub fn own_results(procedure: Procedure<'_>, form: &Form) -> Vec<Root> {
     match form.gives_ends(procedure.operation) {
         true => Vec::new(),
+        false if form.is_awaited => awaited_results(procedure.plan),
         false => run_results(procedure.plan),
     }
 }
@@ -311,11 +321,11 @@ fn lent_names(operation: &Operation, plan: &ProcedurePlan) -> LentNames {
 }
 
 pub fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec<TokenStream> {
-    let lent = plan.lent_result.map(|_| printer.fixed("lent"));
+    let lent = plan.lent_result.filter(|_| !printer.is_outlived).map(|_| printer.fixed("lent"));
     let mut arguments = Vec::new();
     for argument in &plan.arguments {
         if argument.passing == Passing::LentResult {
-            arguments.push(quote!(#lent));
+            arguments.extend(lent.as_ref().map(|lent| quote!(#lent)));
             continue;
         }
         let place = Place::whole(Root::Parameter(argument.parameter));
@@ -325,11 +335,12 @@ pub fn run_arguments(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Vec
             Passing::Value | Passing::Lent | Passing::Descriptor => quote!(#local),
             Passing::Shared => quote!(&#local),
             Passing::Exclusive => quote!(&mut #local),
+            Passing::LentBoth if printer.is_outlived => quote!(&mut #local),
             Passing::LentResult | Passing::LentBoth => quote!(#local, #lent),
         });
     }
     if plan.lent_result == Some(Root::Returned) {
-        arguments.push(quote!(#lent));
+        arguments.extend(lent.map(|lent| quote!(#lent)));
     }
     arguments
 }

@@ -7,18 +7,44 @@ use crate::back::rust::client::has_length;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::server::{Form, Ran, own_results, run_arguments, stub_name};
-use crate::back::rust::stub::{Printer, Side};
+use crate::back::rust::stub::{Printer, Side, number};
 use crate::back::rust::tokens::{TokenStream, quote};
+use crate::layout::{Place, Root};
 use crate::model::DeclarationId;
-use crate::plan::{Passing, Step};
+use crate::plan::{Passing, ProcedurePlan, Step};
 
-/// What outlives the look at its A-stack can be awaited; what carries a feed runs no procedure.
-pub fn is_awaited(procedure: Procedure<'_>) -> bool {
-    let Procedure { operation, plan, .. } = procedure;
-    let is_lent = plan.arguments.iter().any(|argument| {
-        matches!(argument.passing, Passing::Lent | Passing::LentResult | Passing::LentBoth)
+/// What an awaited procedure evaluates to: what is lent to others is a result of it.
+pub fn awaited_results(plan: &ProcedurePlan) -> Vec<Root> {
+    let is_out = |root: &Root| match root {
+        Root::Parameter(index) => {
+            let mut arguments = plan.arguments.iter();
+            arguments.any(|one| one.parameter == *index && one.passing == Passing::LentResult)
+        }
+        _ => false,
+    };
+    let mut results = plan.results.clone();
+    results.extend(plan.lent_result.filter(is_out));
+    results.sort_by_key(|root| match root {
+        Root::Parameter(index) => Some(*index),
+        _ => None,
     });
-    !is_lent && plan.lent_result.is_none() && !operation.carries_feed()
+    results
+}
+
+/// Copies what an awaited procedure has made to where others put it themselves.
+pub fn put_lent(printer: &mut Printer<'_, '_>, plan: &ProcedurePlan) -> Option<TokenStream> {
+    let steps = plan.server.request.iter();
+    let (root, at, limit) = steps.into_iter().find_map(|step| match step {
+        Step::Lend { root, at, limit } => Some((*root, *at, *limit)),
+        _ => None,
+    })?;
+    let (arguments, lent) = (printer.fixed("arguments"), printer.fixed("lent"));
+    let (at, made) = (number(at), printer.local(&Place::whole(root), ""));
+    let limit = limit.map_or(quote!(::nearcall::raw::UNBOUNDED), number);
+    Some(quote! {
+        let mut #lent = #arguments.lent_results::<#at>(#limit);
+        #lent.put(&#made)?;
+    })
 }
 
 impl Rust<'_> {
@@ -30,8 +56,7 @@ impl Rust<'_> {
         let name = &self.model.declaration(id).name;
         let text = format!(
             "What a domain that exports `{name}` does, if its procedures are awaited:\n\
-             one that has to wait leaves its processor to other calls.\n\n\
-             Those with `@opaque` parameters are not awaited."
+             one that has to wait leaves its processor to other calls."
         );
         let server_doc = doc(&None, &text);
         let entries_doc = doc(&None, &format!("Entry stubs for a `{}`.", names.async_server));
@@ -41,9 +66,9 @@ impl Rust<'_> {
         let held = quote!(::std::sync::Arc<#generic>);
         let form = Form { server: server.clone(), held, is_awaited: true };
         let signatures = own.map(|procedure| self.signature(*procedure, procedures, &form));
-        let stubs = procedures.iter().map(|procedure| match is_awaited(*procedure) {
-            true => self.async_stub(*procedure, procedures, &form),
-            false => self.entry_stub(*procedure, procedures, &form),
+        let stubs = procedures.iter().map(|procedure| match procedure.operation.carries_feed() {
+            true => self.entry_stub(*procedure, procedures, &form),
+            false => self.async_stub(*procedure, procedures, &form),
         });
         let stub_names = names.functions.iter().map(|name| stub_name(name));
         let held = &form.held;
@@ -115,6 +140,7 @@ impl Rust<'_> {
             false => (quote!(let #outcome = #run;), Ran::Value(quote!(#outcome))),
         };
         let reply = self.reply(&mut printer, (procedure, all), form, ran);
+        let changed = plan.lent_result.is_some().then(|| quote!(mut));
         quote! {
             fn #name(
                 #server: &#held,
@@ -125,7 +151,7 @@ impl Rust<'_> {
                 #arguments.run_awaited(async move {
                     #run
                     let #finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
-                        move |#arguments: ::nearcall::raw::Arguments<'_>| { #reply },
+                        move |#changed #arguments: ::nearcall::raw::Arguments<'_>| { #reply },
                     );
                     #finish
                 })

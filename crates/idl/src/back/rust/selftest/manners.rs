@@ -1,10 +1,12 @@
 //! How a self-test calls and serves: the same values, by functions that block, that post, or that
 //! are awaited (design notes 0007 and 0022).
 
-use crate::back::rust::interface::Procedure;
 use crate::back::rust::selftest::Programs;
-use crate::back::rust::suspending::is_awaited;
+use crate::back::rust::server::run_results;
+use crate::back::rust::suspending::awaited_results;
+use crate::layout::Root;
 use crate::model::Operation;
+use crate::plan::ProcedurePlan;
 use crate::selftest::Manner;
 
 impl Programs<'_, '_> {
@@ -80,10 +82,18 @@ impl Programs<'_, '_> {
 
     /// How a procedure is defined, and what it does first: one that is awaited waits, so that its
     /// arguments have to last.
-    pub fn defined(&self, procedure: Procedure<'_>) -> (&'static str, &'static str) {
-        match self.test.manner == Manner::Awaited && is_awaited(procedure) {
-            true => ("async fn", "later().await;\n"),
-            false => ("fn", ""),
+    pub fn defined(&self) -> (&'static str, &'static str) {
+        match self.test.manner {
+            Manner::Awaited => ("async fn", "later().await;\n"),
+            _ => ("fn", ""),
+        }
+    }
+
+    /// What a procedure evaluates to: what is lent to those that are not awaited is in place.
+    pub fn own_results(&self, plan: &ProcedurePlan) -> Vec<Root> {
+        match self.test.manner {
+            Manner::Awaited => awaited_results(plan),
+            _ => run_results(plan),
         }
     }
 }

@@ -81,7 +81,10 @@ impl Printer<'_, '_> {
     fn bind(&mut self, place: &Place, value: TokenStream) -> TokenStream {
         let is_changed = self.side == Side::Server
             && place.path.is_empty()
-            && self.passing(place.root) == Some(Passing::Exclusive);
+            && match self.passing(place.root) {
+                Some(Passing::LentBoth) => self.is_outlived,
+                passing => passing == Some(Passing::Exclusive),
+            };
         let (changed, local) = (is_changed.then(|| quote!(mut)), self.local(place, ""));
         quote!(let #changed #local = #value;)
     }
@@ -121,7 +124,7 @@ impl Printer<'_, '_> {
             None => quote!(::nearcall::raw::UNBOUNDED),
         };
         // What outlives the stub is for keeps.
-        let copy = if self.is_outlived && copy == Copy::Private { Copy::Owned } else { copy };
+        let copy = if self.is_outlived { Copy::Owned } else { copy };
         let has_room = copy == Copy::Private && form != Form::Marshalled;
         let room = has_room.then(|| self.local(place, "_room"));
         let taken = match (form, copy) {
