@@ -1,93 +1,109 @@
-# rustc 1.95.0, x86_64, release profile; 148 instructions
+# rustc 1.95.0, x86_64, release profile; 167 instructions
+jmp (%rip)
 push %rbp
 push %r15
 push %r14
 push %r13
 push %r12
 push %rbx
-sub $0x68,%rsp
+sub $0xc8,%rsp
 mov %rsi,%rbx
-mov %rdi,%r14
-mov 0x18(%rsi),%rax
-mov %fs:,%rsi
-mov %rsi,%rcx
-or %rax,%rcx
-je
-mov 0x8(%rbx),%r15
-mov 0x10(%rbx),%r12d
-mov (%rbx),%r13
-lea 0x40(%r13),%rbx
+mov %rdi,%r15
+mov 0x18(%rsi),%r14
 mov %fs:,%rax
-mov 0x140(%r13),%rcx
+lea -0x68(%rax),%rax
+mov (%rax),%rdx
+mov %rdx,%rax
+or %r14,%rax
+je
+mov 0x8(%rbx),%r12
+mov 0x10(%rbx),%r13d
+mov (%rbx),%rbp
+lea 0x40(%rbp),%rbx
+mov %fs:,%rax
+lea -0xf8(%rax),%rax
+mov %rax,%r14
+mov (%rax),%rax
+mov 0x140(%rbp),%rcx
 mov $0x2,%edx
 cmp %rax,%rcx
 jne
-mov 0x148(%r13),%rcx
+mov 0x148(%rbp),%rcx
 test %rcx,%rcx
 je
 lea -0x1(%rcx),%rdx
 and %rcx,%rdx
-mov %rdx,0x148(%r13)
+mov %rdx,0x148(%rbp)
 tzcnt %rcx,%rdx
-mov 0x158(%r13),%ecx
+mov 0x158(%rbp),%ecx
 add %edx,%ecx
-mov 0x140(%r13),%rsi
+mov 0x140(%rbp),%rsi
 cmp %rax,%rsi
 jne
-mov %r15,0x28(%rsp)
-mov %rbx,(%rsp)
+mov %r12,0x28(%rsp)
+mov %r14,0x20(%rsp)
+mov %rbx,0x10(%rsp)
+mov %r15,0x8(%rsp)
 jmp
-mov %ecx,%r15d
-cmp %r15,0x50(%r13)
+mov %ecx,%r12d
+cmp %r12,0x50(%rbp)
 jbe
-shl $0x8,%r15
-add 0x48(%r13),%r15
-mov 0x2c(%r15),%ebx
-mov (%rip),%rdx
+shl $0x8,%r12
+add 0x48(%rbp),%r12
+mov 0x2c(%r12),%r15d
+mov (%rip),%rax
+mov (%rax),%rdx
 test $0x1,%dl
 jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-mov %r14,0x10(%rsp)
 movzwl %ax,%eax
-mov %r12,0x30(%rsp)
-or %r12d,%eax
-or %eax,%ebx
-mov (%r15),%rax
+mov %r13,0x98(%rsp)
+or %r13d,%eax
+or %eax,%r15d
+mov (%r12),%rax
 movl $0x0,0x4(%rax)
 movl $0x0,0x8(%rax)
-mov %ebx,0xc(%rax)
-mov 0x20(%r15),%r12d
-lea 0x1(%r12),%eax
+mov %r15d,0xc(%rax)
+movq $0x0,0x30(%rsp)
+lea 0x20(%r12),%rbx
+mov 0x20(%r12),%r13d
+lea 0x1(%r13),%eax
 mov %eax,%r14d
 and $0x1fffffff,%r14d
-mov %r14d,0x20(%r15)
+mov %r14d,0x20(%r12)
 test $0x3f,%al
 je
-mov (%r15),%rbp
+mov (%r12),%rcx
 lea 0x2(,%r14,8),%eax
-xchg %eax,0x0(%rbp)
-movzwl %bx,%ebx
+mov %rcx,0x18(%rsp)
+xchg %eax,(%rcx)
+movzwl %r15w,%r15d
 lea -0x7(,%r14,8),%ecx
 cmp %ecx,%eax
 je
-mov 0x24(%r15),%r12d
-mov %ebx,0x8(%rsp)
-cmp %r12d,%ebx
-je
-cmpq $0x0,%fs:
+mov $0x1,%al
+cmpq $0x0,0x30(%rsp)
 jne
-lea 0x0(,%r14,8),%ebx
-movzwl 0x38(%r15),%eax
+mov %eax,0x4(%rsp)
+mov 0x24(%r12),%r13d
+cmp %r13d,%r15d
+je
+mov %fs:,%rax
+lea -0x60(%rax),%rax
+cmpq $0x0,(%rax)
+je
+movzwl 0x38(%r12),%eax
 movzwl %ax,%esi
-mov %rbp,%rdi
+mov 0x18(%rsp),%rdi
 mov %r14d,%edx
-call nearcall::raw::call::poll_for_a_while
+call (%rip)
 mov %edx,%ecx
 test %esi,%esi
 je
-movzbl (%rip),%eax
+mov (%rip),%rax
+movzbl (%rax),%eax
 cmp $0x2,%al
 jne
 movdqa (%rdi),%xmm0
@@ -101,45 +117,48 @@ and $0xfffffffe,%esi
 cmp $0x2,%esi
 jne
 ret
-mov %rax,%r14
-sub %ebx,%eax
+mov %rax,%rbx
+shl $0x3,%r14d
+sub %r14d,%eax
 cmp $0x1,%eax
 ja
 mov %rdx,%r8
+mov 0x18(%r12),%ecx
 mov %r8,%rax
 shr $0x20,%rax
-movzwl %ax,%ecx
-mov %ecx,0x24(%r15)
-cmp %r8d,0x18(%r15)
+movzwl %ax,%edx
+mov %edx,0x24(%r12)
+cmp %r8d,%ecx
 jb
-mov %r14,%rcx
+mov %rbx,%rcx
 shr $0x30,%rcx
 jne
 and $0x10000,%eax
 jne
 xor %eax,%eax
-shr $0x20,%r14
+shr $0x20,%rbx
 jne
-mov 0x10(%rsp),%rbx
-movl $0x20,(%rbx)
-mov 0x30(%r15),%rcx
+mov 0x8(%rsp),%rcx
+movl $0x20,(%rcx)
+mov 0x30(%r12),%rcx
 test %rcx,%rcx
 je
-add $0x140,%r13
-movzwl 0x3a(%r15),%esi
-and $0xf,%esi
-shl $0x6,%esi
-mov %fs:,%rdx
-or %rcx,0x8(%r13,%rsi,1)
-mov 0x0(%r13,%rsi,1),%rsi
-cmp %rdx,%rsi
+add $0x140,%rbp
+movzwl 0x3a(%r12),%edx
+mov 0x20(%rsp),%rsi
+mov (%rsi),%rsi
+and $0xf,%edx
+shl $0x6,%edx
+or %rcx,0x8(%rbp,%rdx,1)
+mov 0x0(%rbp,%rdx,1),%rcx
+cmp %rsi,%rcx
 sete %cl
+jne
 test %rax,%rax
+mov 0x8(%rsp),%r14
 jne
-cmp %rdx,%rsi
-jne
-mov %rbx,%rax
-add $0x68,%rsp
+mov %r14,%rax
+add $0xc8,%rsp
 pop %rbx
 pop %r12
 pop %r13

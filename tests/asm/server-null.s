@@ -1,95 +1,99 @@
-# rustc 1.95.0, x86_64, release profile; 127 instructions
+# rustc 1.95.0, x86_64, release profile; 130 instructions
 lea 0x2(,%rbx,8),%eax
 cmp %eax,%edi
-mov 0x18(%rsp),%rsi
 jne
-mov 0x20(%rsi),%eax
+mov 0x8(%rsp),%rdi
+mov 0x20(%rdi),%eax
 test %eax,%eax
+mov 0x18(%rsp),%r15
 jne
-mov (%rsp),%rax
-mov 0x20(%rsp),%rcx
-mov 0x58(%rcx),%rcx
-cmp 0x40(%rsp),%rcx
-jne
-mov 0x30(%rsp),%rdx
+mov 0x20(%rsp),%rax
+mov 0x58(%rax),%rax
+cmp 0x60(%rsp),%rax
+je
+mov 0x48(%rsp),%rdx
 inc %rdx
-mov 0x20(%rsp),%rcx
-mov %rdx,0x60(%rcx)
-movzwl 0x58(%rsp),%ebp
-inc %eax
-cmp %r15d,%ebp
+mov 0x20(%rsp),%rax
+mov %rdx,0x60(%rax)
+movzwl 0x10(%rsp),%r13d
+inc %r15d
+cmp %r14d,%r13d
 je
-mov 0x2c(%rsp),%edx
-test %edx,%edx
+mov 0x2c(%rsp),%ebx
+test %ebx,%ebx
 je
-cmp $0x40,%eax
+cmp $0x40,%r15d
 je
-mov %rax,(%rsp)
 mov $0x18,%r14d
-mov 0x50(%rsp),%rax
+mov 0x78(%rsp),%rax
 movdqa (%rax),%xmm0
-movq %xmm0,%r15
+movq %xmm0,%rbp
 punpckhqdq %xmm0,%xmm0
-movq %xmm0,%r13
-test $0x6,%r15b
+movq %xmm0,%r12
+test $0x6,%bpl
 je
-mov 0x48(%rsp),%rax
+mov 0x70(%rsp),%rax
 mov (%rax),%eax
 lea 0x1(%rax),%ebx
 and $0x1fffffff,%ebx
 lea 0xa(,%rax,8),%ecx
-cmp %r15d,%ecx
+cmp %ebp,%ecx
+mov %r15,0x18(%rsp)
 je
 mov 0x20(%rsp),%rax
 mov 0x60(%rax),%rcx
 or $0x1,%rcx
-mov %rcx,0x30(%rsp)
+mov %rcx,0x48(%rsp)
 mov %rcx,0x60(%rax)
-mov (%r12),%rax
-mov %rax,0x10(%rsp)
-mov 0x8(%r12),%r14
-cmp $0x30,%r13d
+mov 0x40(%rsp),%r14
+mov (%r14),%r15
+mov 0x8(%r14),%rcx
+cmp $0x30,%r12d
 jbe
 lea -0x1(%rbx),%eax
 and $0x1fffffff,%eax
-lock cmpxchg %ebx,(%r14)
+lock cmpxchg %ebx,(%rcx)
 jne
-mov 0x18(%rsp),%rdi
 mov 0x20(%rdi),%eax
 test %eax,%eax
 jne
-mov %r15,%rbp
-shr $0x20,%rbp
-mov %r13,%rax
+mov %rcx,0x58(%rsp)
+mov %rbp,%r13
+shr $0x20,%r13
+mov %r12,%rax
 shr $0x20,%rax
-cmp 0x10(%rdi),%rbp
-mov %rax,0x58(%rsp)
+cmp 0x10(%rdi),%r13
+mov %rax,0x10(%rsp)
 jae
 test $0x7ffd0000,%eax
 jne
-cmp %r13d,0x18(%r12)
+cmp %r12d,0x18(%r14)
 jb
-mov 0x18(%rsp),%rdx
-mov 0x8(%rdx),%rax
-lea 0x0(,%rbp,4),%rcx
-add %rbp,%rcx
-movzbl 0x20(%rax,%rcx,8),%eax
-mov %r12,%rcx
-mov %rdx,%r12
-cmp %eax,0x24(%rcx)
-mov %rdx,0x60(%rsp)
-mov %rcx,0x68(%rsp)
-mov %r13d,0xb0(%rsp)
-movq $0x0,0xb4(%rsp)
-movq $0x0,0x70(%rsp)
+mov 0x8(%rdi),%rax
+lea 0x0(,%r13,4),%rcx
+add %r13,%rcx
+movzbl 0x20(%rax,%rcx,8),%ecx
+mov %r14,%rax
+mov %r14,%rdx
+mov %rdi,%r14
+cmp %ecx,0x24(%rdx)
+mov %rdi,0xb8(%rsp)
+mov %rdx,0xc0(%rsp)
+mov %r12d,0x108(%rsp)
+movq $0x0,0x10c(%rsp)
+movq $0x0,0xc8(%rsp)
 jne
-mov 0x18(%r12),%rax
-mov %rax,%fs:
-mov (%r12),%rax
+mov 0x18(%r14),%rcx
+mov 0x20(%rax),%eax
+mov 0x68(%rsp),%rdx
+mov %eax,(%rdx)
+mov 0x38(%rsp),%rbp
+mov %rcx,0x0(%rbp)
+mov (%r14),%rax
 mov 0x10(%rax),%rdi
 mov 0x18(%rax),%rax
-mov %rbp,%rsi
-lea 0x60(%rsp),%rdx
+mov %r13,%rsi
+lea 0xb8(%rsp),%rdx
 call *0x20(%rax)
 mov %rsi,%rax
 cmp $0x8,%rsi
@@ -100,29 +104,28 @@ jmp *(%rcx,%rax,8)
 mov 0x58(%rsi),%edx
 xor %eax,%eax
 ret
-mov %rdx,%r13
-movq $0x0,%fs:
-movq $0x0,%fs:
-mov %rdx,%r15
+mov %rdx,%r12
+movq $0x0,0x0(%rbp)
+mov 0x30(%rsp),%rcx
+movq $0x0,(%rcx)
 cmp $0x1,%rax
 jne
-testb $0x1,0x70(%rsp)
-mov 0x8(%rsp),%r12
+testb $0x1,0xc8(%rsp)
 jne
 xor %ebp,%ebp
-mov 0x10(%rsp),%r14
-mov %r15,%rax
+mov %r12,%rax
 shr $0x20,%rax
-mov %eax,0x4(%r14)
-mov %r15d,0x8(%r14)
-mov (%rip),%rdx
+mov %eax,0x4(%r15)
+mov %r12d,0x8(%r15)
+mov (%rip),%rax
+mov (%rax),%rdx
 test $0x1,%dl
 jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
-movzwl %ax,%r15d
-or %r15d,%ebp
-mov %ebp,0xc(%r14)
+movzwl %ax,%r14d
+or %r14d,%ebp
+mov %ebp,0xc(%r15)
 lea 0x1(,%rbx,8),%edi
-xchg %edi,(%r14)
+xchg %edi,(%r15)

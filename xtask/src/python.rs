@@ -126,10 +126,6 @@ pub fn install_package(root: &Path) -> Result<(), Failed> {
     let mut install = install(root);
     install.args(["--no-build-isolation", "--no-deps"]).arg(root.join(PLACE)).env("PATH", path);
     install.env("CARGO_TARGET_DIR", root.join("target/python"));
-    // What is tested is not how fast it is.
-    install
-        .env("CARGO_PROFILE_RELEASE_LTO", "off")
-        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
     done(&mut install)
 }
 
