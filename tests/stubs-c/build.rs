@@ -13,6 +13,7 @@ fn main() {
         "posting.idl",
         "lending.idl",
         "ready.idl",
+        "deferring.idl",
         "../matrix/idl/statuses.proto",
     ] {
         nearcall_idl::build(file);

@@ -26,6 +26,12 @@
  *    such memory, too. It is from nearcall_allocate, and kept for later calls: of 16 calls at once a
  *    block each, none over 8 MiB, until a domain is shut down or released. So a call allocates none
  *    once there is enough.
+ *  - The record of a call of a server that was exported with nearcall_export_async_<interface> is its
+ *    procedure's, and any thread's that it is given to, until one of nearcall_reply_<operation>,
+ *    nearcall_deferred_raise and nearcall_deferred_drop, which gives it back, with what is returned
+ *    and what inout and out members hold. Its members are as a procedure is lent them: `in` is only
+ *    read, inout may be changed as above, out holds nothing. To raise there, an environment is begun
+ *    with nearcall_begin, and empty afterwards.
  *  - A descriptor (@fd) that a call is given stays the caller's; one that it returns is the caller's,
  *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
@@ -354,6 +360,12 @@ typedef struct nearcall_batch {
     uint32_t count;
 } nearcall_batch;
 
+/* A call that its procedure has set aside: the head of nearcall_deferred_<operation>. */
+typedef struct nearcall_deferred {
+    void *own; /* the procedure's, for what it likes */
+    void *held;
+} nearcall_deferred;
+
 /* Octets that a client lent for the time of a call; it may change them meanwhile. */
 typedef struct nearcall_opaque {
     uint64_t held[2];
@@ -472,6 +484,12 @@ bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giv
  * standard error; what it returns after that goes nowhere. */
 NEARCALL_RARE void nearcall_panic(nearcall_environment *environment, const char *why);
 
+/* For calls of a server that was exported with nearcall_export_async_<interface>: there will be no
+ * reply, and its client is told NEARCALL_PANICKED; null is nothing. */
+void nearcall_deferred_drop(nearcall_deferred *call);
+/* Such a call, as nearcall_current_call has that of a thread; released by itself. */
+nearcall_current *nearcall_deferred_current(const nearcall_deferred *call);
+
 /* A call between nearcall_post_<operation> and nearcall_collect_<operation>, `call` of its record.
  * Of one that is not posted, or is collected, these do nothing; they never wait. */
 /* To collect it will not wait. */
@@ -529,6 +547,10 @@ nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
                                 const nearcall_interface *interface, nearcall_enter enter,
                                 void *server, const nearcall_export_options *options,
                                 nearcall_environment *environment);
+nearcall_clerk *nearcall_export_async(const nearcall_domain *domain, const char *name,
+                                      const nearcall_interface *interface, nearcall_enter enter,
+                                      void *server, const nearcall_export_options *options,
+                                      nearcall_environment *environment);
 /* Of a server whose record has null for that function; null, always. */
 NEARCALL_RARE nearcall_clerk *nearcall_refuse_server(const nearcall_interface *interface,
                                                      const char *function,
@@ -589,6 +611,16 @@ NEARCALL_RARE bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_c
 NEARCALL_RARE bool nearcall_refuse_made(nearcall_served *call, const char *procedure,
                                         const char *function, void *own, void (*release)(void *));
 void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
+/* Memory of the call, all 0, for the record of one that is set aside; null if it is refused. */
+nearcall_deferred *nearcall_defer_room(nearcall_served *call, size_t byte_count);
+/* From here on it is the procedure's; false if there is nobody to reply to. `finish` replies: with
+ * what was raised if there is an environment. `free`, or null, gives back what the record holds. */
+bool nearcall_defer(nearcall_served *call, nearcall_deferred *record,
+                    void (*finish)(nearcall_served *call, nearcall_deferred *record,
+                                   const nearcall_environment *environment),
+                    void (*free)(nearcall_deferred *record));
+/* With what the record holds, or with what was raised if there is an environment. */
+void nearcall_deferred_reply(nearcall_deferred *call, const nearcall_environment *environment);
 void nearcall_lend_room(nearcall_served *call, uint32_t variable_at, uint32_t limit);
 
 /* False if they are refused. `own` is released when the feed is over, or here if it is refused. */

@@ -419,7 +419,71 @@ template <class T> class pending {
     T (*collect_)(nearcall_posted);
 };
 
+/* A call that a server has set aside: whoever has this replies with results, which are what is
+ * returned, then inout and out parameters, or raises, once, on any thread. When it goes before, its
+ * client is told NEARCALL_PANICKED. Of one that was replied to, or was moved, these do nothing. */
+template <class... T> class answer {
+  public:
+    answer(nearcall_deferred *call, void (*reply)(nearcall_deferred *, T &...),
+           void (*raised)(nearcall_deferred *, const std::exception_ptr &))
+        : call_(call), reply_(reply), raise_(raised) {}
+    answer(answer &&other) noexcept
+        : call_(other.moved()), reply_(other.reply_), raise_(other.raise_) {}
+    answer &operator=(answer &&other) noexcept {
+        if (this != &other) {
+            nearcall_deferred_drop(call_);
+            call_ = other.moved();
+            reply_ = other.reply_;
+            raise_ = other.raise_;
+        }
+        return *this;
+    }
+    answer(const answer &) = delete;
+    answer &operator=(const answer &) = delete;
+    ~answer() { nearcall_deferred_drop(call_); }
+
+    /* It is there to be replied to. */
+    explicit operator bool() const { return call_ != nullptr; }
+    /* Results that cannot be sent are told as those of other procedures are. */
+    void operator()(T... results) {
+        if (call_ != nullptr) {
+            reply_(moved(), results...);
+        }
+    }
+    /* With an exception of the interface; of others its client learns that there was one. */
+    template <class X> void raise(const X &exception) { raise(std::make_exception_ptr(exception)); }
+    /* The same of std::current_exception(). */
+    void raise(const std::exception_ptr &exception) {
+        if (call_ != nullptr) {
+            raise_(moved(), exception);
+        }
+    }
+    /* The call, as current_call has that of a thread; none once it was replied to. */
+    std::optional<nearcall::current> current() const {
+        using found = std::optional<nearcall::current>;
+        return call_ != nullptr ? found(nearcall_deferred_current(call_)) : found();
+    }
+
+  private:
+    nearcall_deferred *moved() { return std::exchange(call_, nullptr); }
+
+    nearcall_deferred *call_;
+    void (*reply_)(nearcall_deferred *, T &...);
+    void (*raise_)(nearcall_deferred *, const std::exception_ptr &);
+};
+
 namespace detail {
+
+/* In the handler of what a procedure has thrown that may have moved its answer. */
+template <class... T> void threw_unanswered(answer<T...> &answer, const char *procedure) {
+    if (answer) {
+        answer.raise(std::current_exception());
+        return;
+    }
+    nearcall_environment env;
+    nearcall_begin(&env);
+    threw(&env, procedure, false);
+}
 
 /* The items of a feed or an inlet, as a range. */
 template <class S> class item_iterator {

@@ -89,6 +89,14 @@ NEARCALL_INLINE void nearcall_environment_release(nearcall_environment *environm
     nearcall_begin(environment);
 }
 
+/* Replies to a call that was set aside: the environment has what nearcall_raise_<exception> or
+ * nearcall_panic put there, and nothing after this. */
+NEARCALL_INLINE void nearcall_deferred_raise(nearcall_deferred *call,
+                                             nearcall_environment *environment) {
+    nearcall_deferred_reply(call, environment);
+    nearcall_environment_release(environment);
+}
+
 /* The exception if it is this one. */
 NEARCALL_INLINE void *nearcall_raised(const nearcall_environment *environment, const char *id) {
     if (environment->outcome != NEARCALL_RAISED || strcmp(environment->exception_id, id) != 0) {

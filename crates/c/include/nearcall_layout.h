@@ -132,6 +132,10 @@ NEARCALL_ASSERT(offsetof(nearcall_posted, is_posted) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_posted, is_ahead) == 1);
 NEARCALL_ASSERT(offsetof(nearcall_posted, held) == 8);
 
+NEARCALL_ASSERT(sizeof(nearcall_deferred) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_deferred, own) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_deferred, held) == 8);
+
 NEARCALL_ASSERT(sizeof(nearcall_source) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_source, next) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_source, free) == 8);

@@ -21,6 +21,7 @@ mod brief;
 mod cancellation;
 mod client;
 mod current;
+mod deferred;
 mod described;
 mod descriptors;
 mod domain;

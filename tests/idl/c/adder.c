@@ -250,3 +250,75 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+static void nearcall_answer_Adder_null(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    (void)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Adder_null(nearcall_deferred_Adder_null *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Adder_null(const nearcall_async_server_Adder *nc_server, nearcall_served *nc_call) {
+    nearcall_deferred_Adder_null *const nc_deferred =
+        (nearcall_deferred_Adder_null *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Adder_null, NULL)) {
+        nc_server->null(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+
+static void nearcall_answer_Adder_add(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_deferred_Adder_add *const nc_deferred = (nearcall_deferred_Adder_add *)nc_held;
+    int32_t nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
+    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Adder_add(nearcall_deferred_Adder_add *nc_deferred, int32_t nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Adder_add(const nearcall_async_server_Adder *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[8];
+    nearcall_deferred_Adder_add *const nc_deferred =
+        (nearcall_deferred_Adder_add *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 8);
+    nc_deferred->a = (int32_t)nearcall_get_u32(nc_fixed, 0);
+    nc_deferred->b = (int32_t)nearcall_get_u32(nc_fixed, 4);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Adder_add, NULL)) {
+        nc_server->add(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+

@@ -27,6 +27,34 @@ nearcall_clerk *nearcall_export_with_Adder(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Adder, "add", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_Adder, nearcall_loop_Adder,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_Adder,
+        nearcall_loop_Adder, (void *)server, options, env);
+}
+
+/* The same where procedures set their calls aside: a reply comes when it
+ * likes, through none of this. */
+static void nearcall_async_loop_Adder(void *server, uint32_t procedure,
+    nearcall_served *call) {
+    typedef void (*entry)(const nearcall_async_server_Adder *server, nearcall_served *call);
+    static const entry entries[] = {
+        nearcall_async_entry_Adder_null,
+        nearcall_async_entry_Adder_add,
+    };
+    /* The runtime calls no procedure that the interface does not have. */
+    entries[procedure](server, call);
+}
+
+nearcall_clerk *nearcall_export_with_async_Adder(const nearcall_domain *domain,
+    const char *name, const nearcall_async_server_Adder *server,
+    const nearcall_export_options *options, nearcall_environment *env) {
+    nearcall_begin(env);
+    if (server->null == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Adder, "null", env);
+    }
+    if (server->add == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Adder, "add", env);
+    }
+    /* The loop takes it as a constant again. */
+    return nearcall_export_async(domain, name, &nearcall_interface_Adder,
+        nearcall_async_loop_Adder, (void *)server, options, env);
 }

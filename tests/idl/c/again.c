@@ -409,3 +409,135 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+static void nearcall_answer_Again_ask(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_deferred_Again_ask *const nc_deferred = (nearcall_deferred_Again_ask *)nc_held;
+    int32_t nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
+    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Again_ask(nearcall_deferred_Again_ask *nc_deferred, int32_t nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Again_ask(const nearcall_async_server_Again *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_deferred_Again_ask *const nc_deferred =
+        (nearcall_deferred_Again_ask *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_deferred->key = (int32_t)nearcall_get_u32(nc_fixed, 0);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Again_ask, NULL)) {
+        nc_server->ask(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+
+static void nearcall_let_go_Again_look(nearcall_deferred *nc_held) {
+    nearcall_deferred_Again_look *const nc_deferred = (nearcall_deferred_Again_look *)nc_held;
+    nearcall_free_sequence_octet(&nc_deferred->nc_returned);
+}
+
+static void nearcall_answer_Again_look(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[5] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[1];
+    nearcall_deferred_Again_look *const nc_deferred = (nearcall_deferred_Again_look *)nc_held;
+    nearcall_sequence_octet nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned._length);
+    nearcall_put_u8(nc_results, 4, (uint8_t)nc_deferred->is_old);
+    nc_puts[0] = (nearcall_put){nc_returned._buffer, (uint64_t)nc_returned._length, "returned", false, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 5, 8, 1, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Again_look(nearcall_deferred_Again_look *nc_deferred, nearcall_sequence_octet nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Again_look(const nearcall_async_server_Again *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_deferred_Again_look *const nc_deferred =
+        (nearcall_deferred_Again_look *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_SCRATCH};
+    if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
+        goto nc_done;
+    }
+    nc_deferred->name = nearcall_taken(&nc_takes[0]);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Again_look, nearcall_let_go_Again_look)) {
+        nc_server->look(nc_server->self, nc_deferred);
+        return;
+    }
+nc_done:
+    nearcall_let_go_Again_look(&nc_deferred->nc_call);
+    return;
+}
+
+static void nearcall_answer_Again_once(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_deferred_Again_once *const nc_deferred = (nearcall_deferred_Again_once *)nc_held;
+    int32_t nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
+    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Again_once(nearcall_deferred_Again_once *nc_deferred, int32_t nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Again_once(const nearcall_async_server_Again *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_deferred_Again_once *const nc_deferred =
+        (nearcall_deferred_Again_once *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_deferred->key = (int32_t)nearcall_get_u32(nc_fixed, 0);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Again_once, NULL)) {
+        nc_server->once(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+

@@ -31,6 +31,38 @@ nearcall_clerk *nearcall_export_with_Again(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Again, "once", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_Again, nearcall_loop_Again,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_Again,
+        nearcall_loop_Again, (void *)server, options, env);
+}
+
+/* The same where procedures set their calls aside: a reply comes when it
+ * likes, through none of this. */
+static void nearcall_async_loop_Again(void *server, uint32_t procedure,
+    nearcall_served *call) {
+    typedef void (*entry)(const nearcall_async_server_Again *server, nearcall_served *call);
+    static const entry entries[] = {
+        nearcall_async_entry_Again_ask,
+        nearcall_async_entry_Again_look,
+        nearcall_async_entry_Again_once,
+    };
+    /* The runtime calls no procedure that the interface does not have. */
+    entries[procedure](server, call);
+}
+
+nearcall_clerk *nearcall_export_with_async_Again(const nearcall_domain *domain,
+    const char *name, const nearcall_async_server_Again *server,
+    const nearcall_export_options *options, nearcall_environment *env) {
+    nearcall_begin(env);
+    if (server->ask == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Again, "ask", env);
+    }
+    if (server->look == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Again, "look", env);
+    }
+    if (server->once == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Again, "once", env);
+    }
+    /* The loop takes it as a constant again. */
+    return nearcall_export_async(domain, name, &nearcall_interface_Again,
+        nearcall_async_loop_Again, (void *)server, options, env);
 }

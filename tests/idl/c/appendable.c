@@ -1055,3 +1055,205 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+static void nearcall_let_go_growing_Shelf_echo(nearcall_deferred *nc_held) {
+    nearcall_deferred_growing_Shelf_echo *const nc_deferred = (nearcall_deferred_growing_Shelf_echo *)nc_held;
+    nearcall_free_growing_Item(&nc_deferred->nc_returned);
+}
+
+static void nearcall_answer_growing_Shelf_echo(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[1];
+    nearcall_writer nc_writers[1] = {{.lender = nc_call}};
+    nearcall_deferred_growing_Shelf_echo *const nc_deferred = (nearcall_deferred_growing_Shelf_echo *)nc_held;
+    growing_Item nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_encode_growing_Item(&nc_writers[0], &nc_returned);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_growing_Shelf_echo(nearcall_deferred_growing_Shelf_echo *nc_deferred, growing_Item nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_growing_Shelf_echo(const nearcall_async_server_growing_Shelf *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_deferred_growing_Shelf_echo *const nc_deferred =
+        (nearcall_deferred_growing_Shelf_echo *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
+    if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
+        goto nc_done;
+    }
+    {
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_call, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_growing_Item(&nc_reader, &nc_deferred->given) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
+            goto nc_done;
+        }
+    }
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_growing_Shelf_echo, nearcall_let_go_growing_Shelf_echo)) {
+        nc_server->echo(nc_server->self, nc_deferred);
+        return;
+    }
+nc_done:
+    nearcall_let_go_growing_Shelf_echo(&nc_deferred->nc_call);
+    return;
+}
+
+static void nearcall_let_go_growing_Shelf_swap(nearcall_deferred *nc_held) {
+    nearcall_deferred_growing_Shelf_swap *const nc_deferred = (nearcall_deferred_growing_Shelf_swap *)nc_held;
+    nearcall_free_sequence_growing_Item(&nc_deferred->all);
+}
+
+static void nearcall_answer_growing_Shelf_swap(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[1];
+    nearcall_writer nc_writers[2] = {{.lender = nc_call}, {.lender = nc_call}};
+    nearcall_deferred_growing_Shelf_swap *const nc_deferred = (nearcall_deferred_growing_Shelf_swap *)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        const growing_Broken *nc_raised1 = nearcall_raised_growing_Broken(&nc_env);
+        if (nc_raised1 != NULL) {
+            nearcall_encode_growing_Part(&nc_writers[0], &nc_raised1->which);
+            if (nearcall_is_unwritten(&nc_writers[0])) {
+                nearcall_result_unwritten(nc_call, &nc_writers[0]);
+                goto nc_done;
+            }
+            nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
+            nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "which", false, false, 0};
+            nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
+            nearcall_reply_with(nc_call, &nc_message, 1);
+            goto nc_done;
+        }
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    if (nc_deferred->all._length > 8u) {
+        nearcall_refuse_result(nc_call, nearcall_over("all", NEARCALL_BREACH_BOUND, (uint64_t)nc_deferred->all._length, 8u));
+        goto nc_done;
+    }
+    nearcall_encode_sequence_growing_Item(&nc_writers[1], &nc_deferred->all);
+    if (nearcall_is_unwritten(&nc_writers[1])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[1]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
+    nc_puts[0] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "all", false, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_growing_Shelf_swap(nearcall_deferred_growing_Shelf_swap *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_growing_Shelf_swap(const nearcall_async_server_growing_Shelf *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[8];
+    nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
+    nearcall_deferred_growing_Shelf_swap *const nc_deferred =
+        (nearcall_deferred_growing_Shelf_swap *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 8);
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
+    nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
+    if (!nearcall_arguments_take(nc_call, 8, nc_takes, 2)) {
+        goto nc_done;
+    }
+    {
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, NULL, nc_takes[0].bytes, nc_takes[0].count);
+        if (!nearcall_decode_sequence_growing_Item(&nc_reader, &nc_deferred->all) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
+            goto nc_done;
+        }
+    }
+    if (nc_deferred->all._length > 8u) {
+        nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_BOUND, (uint64_t)nc_deferred->all._length, 8u));
+        goto nc_done;
+    }
+    {
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, nc_call, nc_takes[1].bytes, nc_takes[1].count);
+        if (!nearcall_decode_growing_Holder(&nc_reader, &nc_deferred->held) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
+            goto nc_done;
+        }
+    }
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_growing_Shelf_swap, nearcall_let_go_growing_Shelf_swap)) {
+        nc_server->swap(nc_server->self, nc_deferred);
+        return;
+    }
+nc_done:
+    nearcall_let_go_growing_Shelf_swap(&nc_deferred->nc_call);
+    return;
+}
+
+static void nearcall_answer_growing_Shelf_count(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_deferred_growing_Shelf_count *const nc_deferred = (nearcall_deferred_growing_Shelf_count *)nc_held;
+    int32_t nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
+    nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_growing_Shelf_count(nearcall_deferred_growing_Shelf_count *nc_deferred, int32_t nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_growing_Shelf_count(const nearcall_async_server_growing_Shelf *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_deferred_growing_Shelf_count *const nc_deferred =
+        (nearcall_deferred_growing_Shelf_count *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_deferred->least = (int32_t)nearcall_get_u32(nc_fixed, 0);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_growing_Shelf_count, NULL)) {
+        nc_server->count(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+

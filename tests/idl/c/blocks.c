@@ -465,3 +465,179 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+static void nearcall_answer_Blocks_apply(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    (void)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Blocks_apply(nearcall_deferred_Blocks_apply *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Blocks_apply(const nearcall_async_server_Blocks *nc_server, nearcall_served *nc_call) {
+    nearcall_deferred_Blocks_apply *const nc_deferred =
+        (nearcall_deferred_Blocks_apply *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, (uint8_t *)&nc_deferred->turn, 128);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Blocks_apply, NULL)) {
+        nc_server->apply(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+
+static void nearcall_answer_Blocks_invert(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    nearcall_deferred_Blocks_invert *const nc_deferred = (nearcall_deferred_Blocks_invert *)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_message = (nearcall_message){(const uint8_t *)&nc_deferred->turn, NULL, 128, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Blocks_invert(nearcall_deferred_Blocks_invert *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Blocks_invert(const nearcall_async_server_Blocks *nc_server, nearcall_served *nc_call) {
+    nearcall_deferred_Blocks_invert *const nc_deferred =
+        (nearcall_deferred_Blocks_invert *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, (uint8_t *)&nc_deferred->turn, 128);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Blocks_invert, NULL)) {
+        nc_server->invert(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+
+static void nearcall_answer_Blocks_latest(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    nearcall_deferred_Blocks_latest *const nc_deferred = (nearcall_deferred_Blocks_latest *)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_message = (nearcall_message){(const uint8_t *)&nc_deferred->turn, NULL, 128, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Blocks_latest(nearcall_deferred_Blocks_latest *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Blocks_latest(const nearcall_async_server_Blocks *nc_server, nearcall_served *nc_call) {
+    nearcall_deferred_Blocks_latest *const nc_deferred =
+        (nearcall_deferred_Blocks_latest *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Blocks_latest, NULL)) {
+        nc_server->latest(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+
+static void nearcall_answer_Blocks_apply_to(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    (void)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Blocks_apply_to(nearcall_deferred_Blocks_apply_to *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Blocks_apply_to(const nearcall_async_server_Blocks *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[136];
+    nearcall_deferred_Blocks_apply_to *const nc_deferred =
+        (nearcall_deferred_Blocks_apply_to *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 136);
+    nc_deferred->shape = (int32_t)nearcall_get_u32(nc_fixed, 0);
+    memcpy(&nc_deferred->turn, nc_fixed + 8, 128);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Blocks_apply_to, NULL)) {
+        nc_server->apply_to(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+
+static void nearcall_answer_Blocks_solve(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[128] = {0};
+    nearcall_message nc_message;
+    nearcall_deferred_Blocks_solve *const nc_deferred = (nearcall_deferred_Blocks_solve *)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        const Singular *nc_raised1 = nearcall_raised_Singular(&nc_env);
+        if (nc_raised1 != NULL) {
+            nearcall_put_u32(nc_results, 0, (uint32_t)nc_raised1->rank);
+            nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
+            nearcall_reply_with(nc_call, &nc_message, 1);
+            goto nc_done;
+        }
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    memcpy(nc_results + 0, &nc_deferred->turn, 128);
+    nc_message = (nearcall_message){nc_results, NULL, 128, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Blocks_solve(nearcall_deferred_Blocks_solve *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Blocks_solve(const nearcall_async_server_Blocks *nc_server, nearcall_served *nc_call) {
+    nearcall_deferred_Blocks_solve *const nc_deferred =
+        (nearcall_deferred_Blocks_solve *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, (uint8_t *)&nc_deferred->turn, 128);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Blocks_solve, NULL)) {
+        nc_server->solve(nc_server->self, nc_deferred);
+        return;
+    }
+    return;
+}
+

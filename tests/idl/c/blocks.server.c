@@ -39,6 +39,46 @@ nearcall_clerk *nearcall_export_with_Blocks(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Blocks, "solve", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_Blocks, nearcall_loop_Blocks,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_Blocks,
+        nearcall_loop_Blocks, (void *)server, options, env);
+}
+
+/* The same where procedures set their calls aside: a reply comes when it
+ * likes, through none of this. */
+static void nearcall_async_loop_Blocks(void *server, uint32_t procedure,
+    nearcall_served *call) {
+    typedef void (*entry)(const nearcall_async_server_Blocks *server, nearcall_served *call);
+    static const entry entries[] = {
+        nearcall_async_entry_Blocks_apply,
+        nearcall_async_entry_Blocks_invert,
+        nearcall_async_entry_Blocks_latest,
+        nearcall_async_entry_Blocks_apply_to,
+        nearcall_async_entry_Blocks_solve,
+    };
+    /* The runtime calls no procedure that the interface does not have. */
+    entries[procedure](server, call);
+}
+
+nearcall_clerk *nearcall_export_with_async_Blocks(const nearcall_domain *domain,
+    const char *name, const nearcall_async_server_Blocks *server,
+    const nearcall_export_options *options, nearcall_environment *env) {
+    nearcall_begin(env);
+    if (server->apply == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Blocks, "apply", env);
+    }
+    if (server->invert == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Blocks, "invert", env);
+    }
+    if (server->latest == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Blocks, "latest", env);
+    }
+    if (server->apply_to == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Blocks, "apply_to", env);
+    }
+    if (server->solve == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Blocks, "solve", env);
+    }
+    /* The loop takes it as a constant again. */
+    return nearcall_export_async(domain, name, &nearcall_interface_Blocks,
+        nearcall_async_loop_Blocks, (void *)server, options, env);
 }

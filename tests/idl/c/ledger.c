@@ -844,3 +844,74 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+void nearcall_async_entry_Ledger_rows(const nearcall_async_server_Ledger *nc_server, nearcall_served *nc_call) {
+    const nearcall_server_Ledger nc_own = {.self = nc_server->self, .rows = nc_server->rows};
+    nearcall_entry_Ledger_rows(&nc_own, nc_call);
+}
+
+void nearcall_async_entry_Ledger_next_rows(const nearcall_async_server_Ledger *nc_server, nearcall_served *nc_call) {
+    const nearcall_server_Ledger nc_own = {.self = nc_server->self};
+    nearcall_entry_Ledger_next_rows(&nc_own, nc_call);
+}
+
+void nearcall_async_entry_Ledger_load(const nearcall_async_server_Ledger *nc_server, nearcall_served *nc_call) {
+    const nearcall_server_Ledger nc_own = {.self = nc_server->self, .load = nc_server->load};
+    nearcall_entry_Ledger_load(&nc_own, nc_call);
+}
+
+void nearcall_async_entry_Ledger_put_load(const nearcall_async_server_Ledger *nc_server, nearcall_served *nc_call) {
+    const nearcall_server_Ledger nc_own = {.self = nc_server->self};
+    nearcall_entry_Ledger_put_load(&nc_own, nc_call);
+}
+
+void nearcall_async_entry_Ledger_end_load(const nearcall_async_server_Ledger *nc_server, nearcall_served *nc_call) {
+    const nearcall_server_Ledger nc_own = {.self = nc_server->self};
+    nearcall_entry_Ledger_end_load(&nc_own, nc_call);
+}
+
+static void nearcall_let_go_Ledger_follow(nearcall_deferred *nc_held) {
+    nearcall_deferred_Ledger_follow *const nc_deferred = (nearcall_deferred_Ledger_follow *)nc_held;
+    nearcall_close(nc_deferred->lock);
+    nearcall_close(nc_deferred->nc_returned);
+}
+
+static void nearcall_answer_Ledger_follow(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    nearcall_descriptor nc_sent[2];
+    nearcall_deferred_Ledger_follow *const nc_deferred = (nearcall_deferred_Ledger_follow *)nc_held;
+    int nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_sent[0] = (nearcall_descriptor){"returned", NEARCALL_DESCRIPTOR_SOCKET, nc_returned};
+    nc_sent[1] = (nearcall_descriptor){"lock", NEARCALL_DESCRIPTOR_ANY, nc_deferred->lock};
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 2, nc_sent};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Ledger_follow(nearcall_deferred_Ledger_follow *nc_deferred, int nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Ledger_follow(const nearcall_async_server_Ledger *nc_server, nearcall_served *nc_call) {
+    nearcall_deferred_Ledger_follow *const nc_deferred =
+        (nearcall_deferred_Ledger_follow *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nc_deferred->lock = -1;
+    nc_deferred->nc_returned = -1;
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Ledger_follow, nearcall_let_go_Ledger_follow)) {
+        nc_server->follow(nc_server->self, nc_deferred);
+        return;
+    }
+    nearcall_let_go_Ledger_follow(&nc_deferred->nc_call);
+    return;
+}
+

@@ -34,6 +34,41 @@ nearcall_clerk *nearcall_export_with_Ledger(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Ledger, "follow", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_Ledger, nearcall_loop_Ledger,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_Ledger,
+        nearcall_loop_Ledger, (void *)server, options, env);
+}
+
+/* The same where procedures set their calls aside: a reply comes when it
+ * likes, through none of this. */
+static void nearcall_async_loop_Ledger(void *server, uint32_t procedure,
+    nearcall_served *call) {
+    typedef void (*entry)(const nearcall_async_server_Ledger *server, nearcall_served *call);
+    static const entry entries[] = {
+        nearcall_async_entry_Ledger_rows,
+        nearcall_async_entry_Ledger_next_rows,
+        nearcall_async_entry_Ledger_load,
+        nearcall_async_entry_Ledger_put_load,
+        nearcall_async_entry_Ledger_end_load,
+        nearcall_async_entry_Ledger_follow,
+    };
+    /* The runtime calls no procedure that the interface does not have. */
+    entries[procedure](server, call);
+}
+
+nearcall_clerk *nearcall_export_with_async_Ledger(const nearcall_domain *domain,
+    const char *name, const nearcall_async_server_Ledger *server,
+    const nearcall_export_options *options, nearcall_environment *env) {
+    nearcall_begin(env);
+    if (server->rows == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Ledger, "rows", env);
+    }
+    if (server->load == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Ledger, "load", env);
+    }
+    if (server->follow == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Ledger, "follow", env);
+    }
+    /* The loop takes it as a constant again. */
+    return nearcall_export_async(domain, name, &nearcall_interface_Ledger,
+        nearcall_async_loop_Ledger, (void *)server, options, env);
 }

@@ -477,3 +477,45 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+static void nearcall_answer_lends_Plain_looked_at(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    (void)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_lends_Plain_looked_at(nearcall_deferred_lends_Plain_looked_at *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_lends_Plain_looked_at(const nearcall_async_server_lends_Plain *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_deferred_lends_Plain_looked_at *const nc_deferred =
+        (nearcall_deferred_lends_Plain_looked_at *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
+    if (!nearcall_arguments_take(nc_call, 8, nc_takes, 1)) {
+        goto nc_done;
+    }
+    nc_deferred->data._length = nc_takes[0].count;
+    nc_deferred->data._buffer = nearcall_taken(&nc_takes[0]);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_lends_Plain_looked_at, NULL)) {
+        nc_server->looked_at(nc_server->self, nc_deferred);
+        return;
+    }
+nc_done:
+    return;
+}
+

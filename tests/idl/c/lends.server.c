@@ -31,8 +31,8 @@ nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_lends_Reader, "told", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_lends_Reader, nearcall_loop_lends_Reader,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_lends_Reader,
+        nearcall_loop_lends_Reader, (void *)server, options, env);
 }
 
 /* Every call comes through here, on the thread that serves it: the place to count,
@@ -55,6 +55,30 @@ nearcall_clerk *nearcall_export_with_lends_Plain(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_lends_Plain, "looked_at", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_lends_Plain, nearcall_loop_lends_Plain,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_lends_Plain,
+        nearcall_loop_lends_Plain, (void *)server, options, env);
+}
+
+/* The same where procedures set their calls aside: a reply comes when it
+ * likes, through none of this. */
+static void nearcall_async_loop_lends_Plain(void *server, uint32_t procedure,
+    nearcall_served *call) {
+    typedef void (*entry)(const nearcall_async_server_lends_Plain *server, nearcall_served *call);
+    static const entry entries[] = {
+        nearcall_async_entry_lends_Plain_looked_at,
+    };
+    /* The runtime calls no procedure that the interface does not have. */
+    entries[procedure](server, call);
+}
+
+nearcall_clerk *nearcall_export_with_async_lends_Plain(const nearcall_domain *domain,
+    const char *name, const nearcall_async_server_lends_Plain *server,
+    const nearcall_export_options *options, nearcall_environment *env) {
+    nearcall_begin(env);
+    if (server->looked_at == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_lends_Plain, "looked_at", env);
+    }
+    /* The loop takes it as a constant again. */
+    return nearcall_export_async(domain, name, &nearcall_interface_lends_Plain,
+        nearcall_async_loop_lends_Plain, (void *)server, options, env);
 }

@@ -1092,3 +1092,228 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+static void nearcall_let_go_Samples_read(nearcall_deferred *nc_held) {
+    nearcall_deferred_Samples_read *const nc_deferred = (nearcall_deferred_Samples_read *)nc_held;
+    nearcall_free_sequence_double(&nc_deferred->values);
+    nearcall_free(nc_deferred->name);
+}
+
+static void nearcall_answer_Samples_read(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[12] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[2];
+    nearcall_deferred_Samples_read *const nc_deferred = (nearcall_deferred_Samples_read *)nc_held;
+    uint32_t nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        const Samples_Gone *nc_raised1 = nearcall_raised_Samples_Gone(&nc_env);
+        if (nc_raised1 != NULL) {
+            nearcall_put_u32(nc_results, 0, (uint32_t)nc_raised1->code);
+            nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
+            nearcall_reply_with(nc_call, &nc_message, 1);
+            goto nc_done;
+        }
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
+    nearcall_put_u32(nc_results, 4, (uint32_t)nc_deferred->values._length);
+    nearcall_put_u32(nc_results, 8, (uint32_t)nearcall_text_bytes(nc_deferred->name));
+    nc_puts[0] = (nearcall_put){nc_deferred->values._buffer, (uint64_t)nc_deferred->values._length * 8u, "values", false, false, 0};
+    nc_puts[1] = (nearcall_put){nc_deferred->name, (uint64_t)nearcall_text_bytes(nc_deferred->name), "name", true, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 12, 16, 2, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Samples_read(nearcall_deferred_Samples_read *nc_deferred, uint32_t nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Samples_read(const nearcall_async_server_Samples *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_deferred_Samples_read *const nc_deferred =
+        (nearcall_deferred_Samples_read *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_deferred->at = (uint32_t)nearcall_get_u32(nc_fixed, 0);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Samples_read, nearcall_let_go_Samples_read)) {
+        nc_server->read(nc_server->self, nc_deferred);
+        return;
+    }
+    nearcall_let_go_Samples_read(&nc_deferred->nc_call);
+    return;
+}
+
+void nearcall_async_entry_Samples_image(const nearcall_async_server_Samples *nc_server, nearcall_served *nc_call) {
+    const nearcall_server_Samples nc_own = {.self = nc_server->self, .image = nc_server->image};
+    nearcall_entry_Samples_image(&nc_own, nc_call);
+}
+
+static void nearcall_let_go_Samples_title(nearcall_deferred *nc_held) {
+    nearcall_deferred_Samples_title *const nc_deferred = (nearcall_deferred_Samples_title *)nc_held;
+    nearcall_free_sequence_double(&nc_deferred->values);
+    nearcall_free(nc_deferred->nc_returned);
+}
+
+static void nearcall_answer_Samples_title(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[8] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[2];
+    nearcall_deferred_Samples_title *const nc_deferred = (nearcall_deferred_Samples_title *)nc_held;
+    char *nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        const Samples_Gone *nc_raised1 = nearcall_raised_Samples_Gone(&nc_env);
+        if (nc_raised1 != NULL) {
+            nearcall_put_u32(nc_results, 0, (uint32_t)nc_raised1->code);
+            nc_message = (nearcall_message){nc_results, NULL, 4, 0, 0, 0, NULL};
+            nearcall_reply_with(nc_call, &nc_message, 1);
+            goto nc_done;
+        }
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nearcall_text_bytes(nc_returned));
+    nearcall_put_u32(nc_results, 4, (uint32_t)nc_deferred->values._length);
+    nc_puts[0] = (nearcall_put){nc_returned, (uint64_t)nearcall_text_bytes(nc_returned), "returned", true, false, 0};
+    nc_puts[1] = (nearcall_put){nc_deferred->values._buffer, (uint64_t)nc_deferred->values._length * 8u, "values", false, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 8, 8, 2, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Samples_title(nearcall_deferred_Samples_title *nc_deferred, char *nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Samples_title(const nearcall_async_server_Samples *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_deferred_Samples_title *const nc_deferred =
+        (nearcall_deferred_Samples_title *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_deferred->at = (uint32_t)nearcall_get_u32(nc_fixed, 0);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Samples_title, nearcall_let_go_Samples_title)) {
+        nc_server->title(nc_server->self, nc_deferred);
+        return;
+    }
+    nearcall_let_go_Samples_title(&nc_deferred->nc_call);
+    return;
+}
+
+static void nearcall_let_go_Samples_pairs(nearcall_deferred *nc_held) {
+    nearcall_deferred_Samples_pairs *const nc_deferred = (nearcall_deferred_Samples_pairs *)nc_held;
+    nearcall_free_sequence_Sample(&nc_deferred->all);
+}
+
+static void nearcall_answer_Samples_pairs(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[1];
+    nearcall_writer nc_writers[1] = {{.lender = nc_call}};
+    nearcall_deferred_Samples_pairs *const nc_deferred = (nearcall_deferred_Samples_pairs *)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    if (nc_deferred->all._length > 100u) {
+        nearcall_refuse_result(nc_call, nearcall_over("all", NEARCALL_BREACH_BOUND, (uint64_t)nc_deferred->all._length, 100u));
+        goto nc_done;
+    }
+    nearcall_encode_sequence_Sample(&nc_writers[0], &nc_deferred->all);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "all", false, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Samples_pairs(nearcall_deferred_Samples_pairs *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Samples_pairs(const nearcall_async_server_Samples *nc_server, nearcall_served *nc_call) {
+    nearcall_deferred_Samples_pairs *const nc_deferred =
+        (nearcall_deferred_Samples_pairs *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Samples_pairs, nearcall_let_go_Samples_pairs)) {
+        nc_server->pairs(nc_server->self, nc_deferred);
+        return;
+    }
+    nearcall_let_go_Samples_pairs(&nc_deferred->nc_call);
+    return;
+}
+
+static void nearcall_let_go_Samples_judged(nearcall_deferred *nc_held) {
+    nearcall_deferred_Samples_judged *const nc_deferred = (nearcall_deferred_Samples_judged *)nc_held;
+    nearcall_free_sequence_Judged(&nc_deferred->nc_returned);
+}
+
+static void nearcall_answer_Samples_judged(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[4] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[1];
+    nearcall_writer nc_writers[1] = {{.lender = nc_call}};
+    nearcall_deferred_Samples_judged *const nc_deferred = (nearcall_deferred_Samples_judged *)nc_held;
+    nearcall_sequence_Judged nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nearcall_encode_sequence_Judged(&nc_writers[0], &nc_returned);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_Samples_judged(nearcall_deferred_Samples_judged *nc_deferred, nearcall_sequence_Judged nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_Samples_judged(const nearcall_async_server_Samples *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[4];
+    nearcall_deferred_Samples_judged *const nc_deferred =
+        (nearcall_deferred_Samples_judged *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 4);
+    nc_deferred->at = (uint32_t)nearcall_get_u32(nc_fixed, 0);
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_Samples_judged, nearcall_let_go_Samples_judged)) {
+        nc_server->judged(nc_server->self, nc_deferred);
+        return;
+    }
+    nearcall_let_go_Samples_judged(&nc_deferred->nc_call);
+    return;
+}
+

@@ -39,6 +39,46 @@ nearcall_clerk *nearcall_export_with_Samples(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Samples, "judged", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_Samples, nearcall_loop_Samples,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_Samples,
+        nearcall_loop_Samples, (void *)server, options, env);
+}
+
+/* The same where procedures set their calls aside: a reply comes when it
+ * likes, through none of this. */
+static void nearcall_async_loop_Samples(void *server, uint32_t procedure,
+    nearcall_served *call) {
+    typedef void (*entry)(const nearcall_async_server_Samples *server, nearcall_served *call);
+    static const entry entries[] = {
+        nearcall_async_entry_Samples_read,
+        nearcall_async_entry_Samples_image,
+        nearcall_async_entry_Samples_title,
+        nearcall_async_entry_Samples_pairs,
+        nearcall_async_entry_Samples_judged,
+    };
+    /* The runtime calls no procedure that the interface does not have. */
+    entries[procedure](server, call);
+}
+
+nearcall_clerk *nearcall_export_with_async_Samples(const nearcall_domain *domain,
+    const char *name, const nearcall_async_server_Samples *server,
+    const nearcall_export_options *options, nearcall_environment *env) {
+    nearcall_begin(env);
+    if (server->read == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Samples, "read", env);
+    }
+    if (server->image == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Samples, "image", env);
+    }
+    if (server->title == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Samples, "title", env);
+    }
+    if (server->pairs == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Samples, "pairs", env);
+    }
+    if (server->judged == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_Samples, "judged", env);
+    }
+    /* The loop takes it as a constant again. */
+    return nearcall_export_async(domain, name, &nearcall_interface_Samples,
+        nearcall_async_loop_Samples, (void *)server, options, env);
 }

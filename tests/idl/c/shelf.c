@@ -627,3 +627,137 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+static void nearcall_let_go_shelf_Shelf_find(nearcall_deferred *nc_held) {
+    nearcall_deferred_shelf_Shelf_find *const nc_deferred = (nearcall_deferred_shelf_Shelf_find *)nc_held;
+    nearcall_free_sequence_shelf_Book(&nc_deferred->nc_returned);
+}
+
+static void nearcall_answer_shelf_Shelf_find(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    uint8_t nc_results[8] = {0};
+    nearcall_message nc_message;
+    nearcall_put nc_puts[2];
+    nearcall_writer nc_writers[2] = {{.lender = nc_call}, {.lender = nc_call}};
+    nearcall_deferred_shelf_Shelf_find *const nc_deferred = (nearcall_deferred_shelf_Shelf_find *)nc_held;
+    shelf_Books nc_returned = nc_deferred->nc_returned;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        const shelf_Unknown *nc_raised1 = nearcall_raised_shelf_Unknown(&nc_env);
+        if (nc_raised1 != NULL) {
+            nearcall_put_u32(nc_results, 0, (uint32_t)nearcall_text_bytes(nc_raised1->title));
+            nc_puts[0] = (nearcall_put){nc_raised1->title, (uint64_t)nearcall_text_bytes(nc_raised1->title), "title", true, false, 0};
+            nc_message = (nearcall_message){nc_results, nc_puts, 4, 8, 1, 0, NULL};
+            nearcall_reply_with(nc_call, &nc_message, 1);
+            goto nc_done;
+        }
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    if (nc_returned._length > 100u) {
+        nearcall_refuse_result(nc_call, nearcall_over("returned", NEARCALL_BREACH_BOUND, (uint64_t)nc_returned._length, 100u));
+        goto nc_done;
+    }
+    nearcall_encode_sequence_shelf_Book(&nc_writers[0], &nc_returned);
+    if (nearcall_is_unwritten(&nc_writers[0])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        goto nc_done;
+    }
+    nearcall_encode_shelf_Mark(&nc_writers[1], &nc_deferred->mark);
+    if (nearcall_is_unwritten(&nc_writers[1])) {
+        nearcall_result_unwritten(nc_call, &nc_writers[1]);
+        goto nc_done;
+    }
+    nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
+    nearcall_put_u32(nc_results, 4, (uint32_t)nc_writers[0].count);
+    nc_puts[0] = (nearcall_put){nc_writers[0].bytes, (uint64_t)nc_writers[0].count, "returned", false, false, 0};
+    nc_puts[1] = (nearcall_put){nc_writers[1].bytes, (uint64_t)nc_writers[1].count, "mark", false, false, 0};
+    nc_message = (nearcall_message){nc_results, nc_puts, 8, 8, 2, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_shelf_Shelf_find(nearcall_deferred_shelf_Shelf_find *nc_deferred, shelf_Books nc_returned) {
+    nc_deferred->nc_returned = nc_returned;
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_shelf_Shelf_find(const nearcall_async_server_shelf_Shelf *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[32];
+    nearcall_take nc_takes[2] = {{NULL, 0, 0, 0, 0}, {NULL, 0, 0, 0, 0}};
+    nearcall_deferred_shelf_Shelf_find *const nc_deferred =
+        (nearcall_deferred_shelf_Shelf_find *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 32);
+    memcpy(&nc_deferred->prices, nc_fixed + 8, 24);
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 4), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_TEXT | NEARCALL_FORM_SCRATCH};
+    nc_takes[1] = (nearcall_take){NULL, nearcall_get_u32(nc_fixed, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES | NEARCALL_FORM_SCRATCH};
+    if (!nearcall_arguments_take(nc_call, 32, nc_takes, 2)) {
+        goto nc_done;
+    }
+    nc_deferred->part = nearcall_taken(&nc_takes[0]);
+    {
+        nearcall_reader nc_reader;
+        nearcall_read_begin(&nc_reader, NULL, nc_takes[1].bytes, nc_takes[1].count);
+        if (!nearcall_decode_shelf_Mark(&nc_reader, &nc_deferred->mark) ||
+            !nearcall_read_end(&nc_reader)) {
+            nearcall_argument_unread(nc_call, &nc_reader);
+            goto nc_done;
+        }
+    }
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_shelf_Shelf_find, nearcall_let_go_shelf_Shelf_find)) {
+        nc_server->find(nc_server->self, nc_deferred);
+        return;
+    }
+nc_done:
+    nearcall_let_go_shelf_Shelf_find(&nc_deferred->nc_call);
+    return;
+}
+
+void nearcall_async_entry_shelf_Shelf_read(const nearcall_async_server_shelf_Shelf *nc_server, nearcall_served *nc_call) {
+    const nearcall_server_shelf_Shelf nc_own = {.self = nc_server->self, .read = nc_server->read};
+    nearcall_entry_shelf_Shelf_read(&nc_own, nc_call);
+}
+
+static void nearcall_answer_shelf_Shelf_note(nearcall_served *nc_call,
+    nearcall_deferred *nc_held, const nearcall_environment *nc_came) {
+    nearcall_message nc_message;
+    (void)nc_held;
+    if (nc_came != NULL) {
+        const nearcall_environment nc_env = *nc_came;
+        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        goto nc_done;
+    }
+    nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
+    nearcall_reply_with(nc_call, &nc_message, 0);
+nc_done:
+    return;
+}
+
+void nearcall_reply_shelf_Shelf_note(nearcall_deferred_shelf_Shelf_note *nc_deferred) {
+    nearcall_deferred_reply(&nc_deferred->nc_call, NULL);
+}
+
+void nearcall_async_entry_shelf_Shelf_note(const nearcall_async_server_shelf_Shelf *nc_server, nearcall_served *nc_call) {
+    uint8_t nc_fixed[1];
+    nearcall_deferred_shelf_Shelf_note *const nc_deferred =
+        (nearcall_deferred_shelf_Shelf_note *)nearcall_defer_room(nc_call, sizeof(*nc_deferred));
+    if (nc_deferred == NULL) {
+        return;
+    }
+    nearcall_arguments_fixed(nc_call, nc_fixed, 1);
+    nc_deferred->stars = (uint8_t)nearcall_get_u8(nc_fixed, 0);
+    if (!(nc_deferred->stars >= ((uint8_t)(1)) && nc_deferred->stars <= ((uint8_t)(9)))) {
+        nearcall_refuse_arguments(nc_call, nearcall_bad(NEARCALL_MALFORMED_RANGE, (uint64_t)nc_deferred->stars, 0));
+        goto nc_done;
+    }
+    if (nearcall_defer(nc_call, &nc_deferred->nc_call, nearcall_answer_shelf_Shelf_note, NULL)) {
+        nc_server->note(nc_server->self, nc_deferred);
+        return;
+    }
+nc_done:
+    return;
+}
+

@@ -31,6 +31,38 @@ nearcall_clerk *nearcall_export_with_shelf_Shelf(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "note", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_shelf_Shelf, nearcall_loop_shelf_Shelf,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_shelf_Shelf,
+        nearcall_loop_shelf_Shelf, (void *)server, options, env);
+}
+
+/* The same where procedures set their calls aside: a reply comes when it
+ * likes, through none of this. */
+static void nearcall_async_loop_shelf_Shelf(void *server, uint32_t procedure,
+    nearcall_served *call) {
+    typedef void (*entry)(const nearcall_async_server_shelf_Shelf *server, nearcall_served *call);
+    static const entry entries[] = {
+        nearcall_async_entry_shelf_Shelf_find,
+        nearcall_async_entry_shelf_Shelf_read,
+        nearcall_async_entry_shelf_Shelf_note,
+    };
+    /* The runtime calls no procedure that the interface does not have. */
+    entries[procedure](server, call);
+}
+
+nearcall_clerk *nearcall_export_with_async_shelf_Shelf(const nearcall_domain *domain,
+    const char *name, const nearcall_async_server_shelf_Shelf *server,
+    const nearcall_export_options *options, nearcall_environment *env) {
+    nearcall_begin(env);
+    if (server->find == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "find", env);
+    }
+    if (server->read == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "read", env);
+    }
+    if (server->note == NULL) {
+        return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "note", env);
+    }
+    /* The loop takes it as a constant again. */
+    return nearcall_export_async(domain, name, &nearcall_interface_shelf_Shelf,
+        nearcall_async_loop_shelf_Shelf, (void *)server, options, env);
 }

@@ -33,6 +33,6 @@ nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_talks_Talks, "pass", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export(domain, name, &nearcall_interface_talks_Talks, nearcall_loop_talks_Talks,
-                           (void *)server, options, env);
+    return nearcall_export(domain, name, &nearcall_interface_talks_Talks,
+        nearcall_loop_talks_Talks, (void *)server, options, env);
 }

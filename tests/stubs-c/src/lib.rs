@@ -90,3 +90,8 @@ pub mod moved {
 pub mod short {
     include!(concat!(env!("OUT_DIR"), "/brief.rs"));
 }
+
+/// Calls that are set aside.
+pub mod deferred {
+    include!(concat!(env!("OUT_DIR"), "/deferring.rs"));
+}

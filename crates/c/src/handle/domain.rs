@@ -350,6 +350,39 @@ pub unsafe extern "C" fn nearcall_export(
 ) -> *mut Clerk {
     // SAFETY: H4.
     let is_awaited = unsafe { &*interface }.is_awaited;
+    // SAFETY: passed on.
+    unsafe { export((domain, name, interface), (is_awaited, enter, server), options, environment) }
+}
+
+/// The same where procedures may set their calls aside.
+///
+/// # Safety
+///
+/// As [`nearcall_export`].
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_export_async(
+    domain: *const Domain,
+    name: *const c_char,
+    interface: *const Interface,
+    enter: Enter,
+    server: *mut c_void,
+    options: *const ExportOptionsRecord,
+    environment: *mut Environment,
+) -> *mut Clerk {
+    // SAFETY: passed on.
+    unsafe { export((domain, name, interface), (true, enter, server), options, environment) }
+}
+
+/// # Safety
+///
+/// As [`nearcall_export`].
+unsafe fn export(
+    (domain, name, interface): (*const Domain, *const c_char, *const Interface),
+    (is_awaited, enter, server): (bool, Enter, *mut c_void),
+    options: *const ExportOptionsRecord,
+    environment: *mut Environment,
+) -> *mut Clerk {
     // SAFETY: H4.
     let interface = unsafe { descriptor(interface) };
     // SAFETY: H3.

@@ -160,6 +160,7 @@ fn assert_messages(text: &mut String) {
         held
     );
     record!(text, PostedRecord, "nearcall_posted", is_posted, is_ahead, held);
+    record!(text, super::deferred::DeferredRecord, "nearcall_deferred", own, held);
     record!(text, SourceRecord, "nearcall_source", next, free, item_bytes, batch_count);
     record!(text, IntakeRecord, "nearcall_intake", take, end, free, item_bytes, result_bytes);
     record!(

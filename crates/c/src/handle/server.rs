@@ -48,11 +48,20 @@ impl ForeignEntries {
     ) -> ForeignEntries {
         ForeignEntries { interface, is_awaited, enter, server }
     }
+}
 
+/// A procedure, to its server's author.
+#[derive(Clone, Copy)]
+pub(super) struct Told {
+    interface: &'static InterfaceDescriptor,
+    procedure: usize,
+}
+
+impl Told {
     /// What a server's author would not learn else: a client is told no more than that there were
     /// results, and that they were refused. What a client has done is no business of the author's.
     #[cold]
-    fn tell(&self, procedure: usize, refusal: &Refusal) {
+    pub(super) fn tell(self, refusal: &Refusal) {
         let is_own = match refusal {
             // Who says so in the environment has said why.
             Refusal::Results(error) => *error != raised(records::Outcome::ResultsRefused as u32),
@@ -61,7 +70,7 @@ impl ForeignEntries {
         };
         if is_own {
             let InterfaceDescriptor { name, procedures, .. } = self.interface;
-            let procedure = procedures[procedure].told().within(name);
+            let procedure = procedures[self.procedure].told().within(name);
             say(&format_args!("{procedure}: {refusal}"));
         }
     }
@@ -83,7 +92,9 @@ pub struct Served<'a> {
     outcome: Option<Outcome>,
     has_panicked: bool,
     /// What the stub has for as long as the call.
-    scratch: Scratch,
+    pub(super) scratch: Scratch,
+    /// Whose call it is, where it is entered.
+    pub(super) told: Option<Told>,
 }
 
 impl Entries for ForeignEntries {
@@ -92,13 +103,14 @@ impl Entries for ForeignEntries {
     }
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        let mut served = Served::new(arguments);
+        let told = Told { interface: self.interface, procedure };
+        let mut served = Served { told: Some(told), ..Served::new(arguments) };
         // SAFETY: the dispatch is generated code; `new` promised the server, `served` outlives the
         // call.
         unsafe { (self.enter)(self.server, procedure as u32, &mut served) };
         let outcome = served.ended();
         if let Err(refusal) = &outcome {
-            self.tell(procedure, refusal);
+            told.tell(refusal);
         }
         outcome
     }
@@ -492,8 +504,15 @@ unsafe fn opened<'f>(file: c_int) -> Option<BorrowedFd<'f>> {
 
 impl<'a> Served<'a> {
     pub(super) fn new(arguments: Arguments<'a>) -> Served<'a> {
-        let (room, ends, outcome) = (None, None, None);
-        Served { arguments, room, ends, outcome, has_panicked: false, scratch: Scratch::default() }
+        Served {
+            arguments,
+            room: None,
+            ends: None,
+            outcome: None,
+            has_panicked: false,
+            scratch: Scratch::default(),
+            told: None,
+        }
     }
 
     pub(super) fn conclude(&mut self, outcome: Outcome) {

@@ -14,6 +14,7 @@ mod brief;
 mod checks;
 mod client;
 mod codec;
+pub(super) mod deferred;
 pub(super) mod exchanges;
 pub(super) mod feeds;
 mod free;
@@ -165,6 +166,7 @@ impl C<'_> {
             for procedure in self.procedures(plan) {
                 self.print_entry_stub(procedure, &mut text);
             }
+            self.print_async_entries(plan, &mut text);
         }
         text.finish()
     }
@@ -175,7 +177,7 @@ impl C<'_> {
         text.line(format!("#include \"{stem}.h\""));
         for plan in self.own_interfaces() {
             text.line("");
-            self.print_loop(plan, &mut text);
+            self.print_loops(plan, &mut text);
         }
         text.finish()
     }

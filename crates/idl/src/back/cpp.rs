@@ -10,8 +10,10 @@
 //! standard library stands for what.
 
 mod caught;
+mod clerk;
 mod constants;
 mod conversions;
+mod deferred;
 mod exchanges;
 mod feeds;
 mod given;

@@ -13,6 +13,7 @@ mod brief;
 mod calls;
 mod careless;
 mod compiles;
+mod deferring;
 mod feeding;
 mod forking;
 mod growing;

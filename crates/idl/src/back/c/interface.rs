@@ -80,10 +80,12 @@ impl C<'_> {
         for procedure in self.procedures(plan) {
             text.line(format!("{};", self.entry_signature(procedure)));
         }
-        self.print_export(name, text);
+        self.print_export(name, &format!("nearcall_server_{name}"), text);
+        self.declare_async_server(plan, text);
     }
 
-    fn print_export(&self, name: &str, text: &mut Text) {
+    /// What exports a server of a type.
+    pub fn print_export(&self, name: &str, server: &str, text: &mut Text) {
         text.lines(
             [
                 "/* Exports it under `name`; null after an error: NEARCALL_USAGE if a function is",
@@ -95,13 +97,13 @@ impl C<'_> {
         text.line(format!(
             "nearcall_clerk *nearcall_export_with_{name}(const nearcall_domain *domain,"
         ));
-        text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
+        text.line(format!("    const char *name, const {server} *server,"));
         text.line("    const nearcall_export_options *options, nearcall_environment *env);");
         text.line("/* The same without options: to processes of this user. */");
         text.line(format!(
             "NEARCALL_INLINE nearcall_clerk *nearcall_export_{name}(const nearcall_domain *domain,"
         ));
-        text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
+        text.line(format!("    const char *name, const {server} *server,"));
         text.open("    nearcall_environment *env) {");
         text.line(format!("return nearcall_export_with_{name}(domain, name, server, NULL, env);"));
         text.close("}");
@@ -401,15 +403,27 @@ impl C<'_> {
         text.close("};");
     }
 
-    /// The loop of a server.
-    pub fn print_loop(&self, plan: &InterfacePlan, text: &mut Text) {
-        let name = self.names.declaration(plan.id);
-        let server = format!("const nearcall_server_{name} *");
+    /// The loops of a server, and of one that sets calls aside.
+    pub fn print_loops(&self, plan: &InterfacePlan, text: &mut Text) {
         text.line(
             "/* Every call comes through here, on the thread that serves it: the place to count,",
         );
         text.line(" * to time, or to balance. An entry stub unpacks, runs, and replies once. */");
-        text.line(format!("static void nearcall_loop_{name}(void *server, uint32_t procedure,"));
+        self.print_loop(plan, "", text);
+        if self.has_async_server(plan) {
+            text.line("");
+            text.line("/* The same where procedures set their calls aside: a reply comes when it");
+            text.line(" * likes, through none of this. */");
+            self.print_loop(plan, "async_", text);
+        }
+    }
+
+    fn print_loop(&self, plan: &InterfacePlan, kind: &str, text: &mut Text) {
+        let name = self.names.declaration(plan.id);
+        let server = format!("const nearcall_{kind}server_{name} *");
+        text.line(format!(
+            "static void nearcall_{kind}loop_{name}(void *server, uint32_t procedure,"
+        ));
         text.open("    nearcall_served *call) {");
         if plan.procedures.is_empty() {
             text.lines(["(void)server;", "(void)procedure;", "(void)call;"].map(String::from));
@@ -418,7 +432,7 @@ impl C<'_> {
             text.open("static const entry entries[] = {");
             for procedure in self.procedures(plan) {
                 let function = self.names.function(plan.id, procedure.plan.index);
-                text.line(format!("nearcall_entry_{function},"));
+                text.line(format!("nearcall_{kind}entry_{function},"));
             }
             text.close("};");
             text.line("/* The runtime calls no procedure that the interface does not have. */");
@@ -426,18 +440,17 @@ impl C<'_> {
         }
         text.close("}");
         text.line("");
+        let export = if kind.is_empty() { "nearcall_export" } else { "nearcall_export_async" };
         text.line(format!(
-            "nearcall_clerk *nearcall_export_with_{name}(const nearcall_domain *domain,"
+            "nearcall_clerk *nearcall_export_with_{kind}{name}(const nearcall_domain *domain,"
         ));
-        text.line(format!("    const char *name, const nearcall_server_{name} *server,"));
+        text.line(format!("    const char *name, {server}server,"));
         text.open("    const nearcall_export_options *options, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         self.print_lacking(plan, text);
         text.line("/* The loop takes it as a constant again. */");
-        text.line(format!(
-            "return nearcall_export(domain, name, &nearcall_interface_{name}, nearcall_loop_{name},"
-        ));
-        text.line("                       (void *)server, options, env);");
+        text.line(format!("return {export}(domain, name, &nearcall_interface_{name},"));
+        text.line(format!("    nearcall_{kind}loop_{name}, (void *)server, options, env);"));
         text.close("}");
     }
 

@@ -167,8 +167,9 @@ const LOCALS: &[&str] = &[
     "writers",
 ];
 
-/// Between what imports or exports an interface with options and the interface's name.
-const WITH: &str = "with_";
+/// Between what imports or exports an interface otherwise and the interface's name: with options,
+/// and with procedures that reply later.
+const BETWEEN: [&str; 3] = ["with_", "async_", "with_async_"];
 
 /// Names that are taken.
 #[derive(Default)]
@@ -184,9 +185,10 @@ impl NameSet {
     /// options, and would import `with_x`.
     fn take_interface(&mut self, name: &str, interfaces: &mut BTreeSet<String>) -> String {
         let mut own = self.take(name);
-        while interfaces.contains(&format!("{WITH}{own}"))
-            || own.strip_prefix(WITH).is_some_and(|rest| interfaces.contains(rest))
-        {
+        while BETWEEN.iter().any(|between| {
+            interfaces.contains(&format!("{between}{own}"))
+                || own.strip_prefix(between).is_some_and(|rest| interfaces.contains(rest))
+        }) {
             own = self.take(&format!("{own}_"));
         }
         interfaces.insert(own.clone());

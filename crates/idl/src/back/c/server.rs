@@ -92,12 +92,18 @@ impl C<'_> {
 
     /// What was raised is replied at once.
     pub fn print_raised(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
-        let Procedure { operation, plan, .. } = procedure;
         printer.text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
-        if operation.returns_descriptor.is_some() {
+        if procedure.operation.returns_descriptor.is_some() {
             printer.text.line("/* Zero beside an exception is nothing, and not standard input. */");
             printer.text.line("nc_returned = nc_returned == 0 ? -1 : nc_returned;");
         }
+        self.print_exceptions(printer, procedure);
+        printer.text.close("}");
+    }
+
+    /// Replies with the exception of an environment that has one.
+    pub fn print_exceptions(&self, printer: &mut Printer<'_, '_>, procedure: Procedure<'_>) {
+        let Procedure { operation, plan, .. } = procedure;
         for ((steps, id), number) in plan.server.raised.iter().zip(&operation.raises).zip(1u32..) {
             let name = self.names.declaration(*id);
             let raised = format!("nc_raised{number}");
@@ -110,7 +116,6 @@ impl C<'_> {
         }
         printer.text.line("nearcall_refuse_raised(nc_call, nc_env.outcome);");
         printer.text.line("goto nc_done;");
-        printer.text.close("}");
     }
 
     fn print_entry_locals(

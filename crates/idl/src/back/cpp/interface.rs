@@ -4,6 +4,7 @@ use crate::back::c::interface::{Procedure, is_lent_to};
 use crate::back::c::text::Text;
 use crate::back::cpp::Cpp;
 use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
+use crate::back::cpp::clerk::print_clerk;
 use crate::back::cpp::given::{Given, given_memory, local_of};
 use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Parameter, Type};
@@ -14,7 +15,7 @@ pub const USING: [&str; 2] =
     ["using ::nearcall::detail::nc_give;", "using ::nearcall::detail::nc_take;"];
 
 /// How a parameter stands in a function of C++.
-enum Stands {
+pub enum Stands {
     Word,
     Text,
     Value,
@@ -75,10 +76,13 @@ impl Cpp<'_, '_> {
         text.close("};");
         let [server, clerk] = ["Server", "Clerk"].map(|end| self.unused(id, format!("{own}{end}")));
         self.print_server([&server, &clerk], &c, (&procedures, &functions), text);
+        if self.c.has_async_server(plan) {
+            self.print_async_server(id, &c, (&procedures, &functions), text);
+        }
         self.close_space(text);
     }
 
-    fn stands(&self, procedure: Procedure<'_>, index: u32, parameter: &Parameter) -> Stands {
+    pub fn stands(&self, procedure: Procedure<'_>, index: u32, parameter: &Parameter) -> Stands {
         let passing = procedure.plan.arguments.iter().find(|one| one.parameter == index);
         match passing.map(|one| one.passing) {
             Some(Passing::Lent) => Stands::Lent,
@@ -331,53 +335,29 @@ impl Cpp<'_, '_> {
             text.line(format!("virtual {result} {name}({parameters}) = 0;"));
         }
         text.close("};");
-        text.line(
-            "/* An exported server. This and the server stay until the domain is shut down. */",
-        );
-        text.open(format!("class {clerk} {{"));
-        text.label("  public:");
-        text.line(format!("{clerk}(const ::nearcall::domain &domain, const ::std::string &name,"));
-        text.line(format!("    {server} &server,"));
-        text.open("    const ::nearcall::export_options &options = {}) {");
-        text.line("nearcall_environment env;");
-        text.line("const nearcall_export_options knobs = options.c();");
-        text.line("c_.self = &server;");
-        for name in functions {
-            text.line(format!("c_.{name} = run_{name};"));
-        }
-        let export =
-            format!("::nearcall_export_with_{c}(domain.c(), name.c_str(), &c_, &knobs, &env)");
-        text.line(format!("own_.reset({export});"));
-        text.lines(
-            ["if (!own_) {", "    throw ::nearcall::call_error(env);", "}"].map(String::from),
-        );
-        text.close("}");
-        text.line(format!("{clerk}(const {clerk} &) = delete;"));
-        text.line(format!("{clerk} &operator=(const {clerk} &) = delete;"));
-        text.line(
-            "/* Who may bind is what a file says from here on: how many bindings of which it says",
-        );
-        text.line(" * something else were revoked. */");
-        text.open("::std::size_t set_policy(const ::std::string &path) {");
-        text.line("return ::nearcall::detail::set_policy(own_.get(), path);");
-        text.close("}");
-        text.label("  private:");
-        for (procedure, name) in procedures.iter().zip(functions) {
-            match self.c.exchange_of(*procedure) {
-                Some(exchange) => self.print_exchange(&exchange, name, text),
-                None => self.print_made(*procedure, name, text),
+        let runs = |text: &mut Text| {
+            for (procedure, name) in procedures.iter().zip(functions) {
+                self.print_ordinary_run(*procedure, name, server, text);
             }
-            self.print_run(*procedure, name, server, text);
-        }
-        text.open("struct release {");
-        text.line("void operator()(nearcall_clerk *own) const { ::nearcall_clerk_release(own); }");
-        text.close("};");
-        text.line(format!("::nearcall_server_{c} c_{{}};"));
-        text.line("::std::unique_ptr<nearcall_clerk, release> own_;");
-        text.close("};");
+        };
+        print_clerk([server, clerk], (c, ""), functions, runs, text);
     }
 
-    /// What C's entry stub calls.
+    /// What C's entry stub calls of a procedure, and what that needs.
+    pub fn print_ordinary_run(
+        &self,
+        procedure: Procedure<'_>,
+        name: &str,
+        server: &str,
+        text: &mut Text,
+    ) {
+        match self.c.exchange_of(procedure) {
+            Some(exchange) => self.print_exchange(&exchange, name, text),
+            None => self.print_made(procedure, name, text),
+        }
+        self.print_run(procedure, name, server, text);
+    }
+
     fn print_run(&self, procedure: Procedure<'_>, name: &str, server: &str, text: &mut Text) {
         let (result, parameters) = self.c.run_signature(procedure);
         let star = if result.ends_with('*') { "" } else { " " };
@@ -452,7 +432,7 @@ impl Cpp<'_, '_> {
                     if parameter.direction == Direction::Inout {
                         text.line(format!("nc_take(*{own}, {given});"));
                     }
-                    after.extend(self.changed(&parameter.declared, own, &given));
+                    after.extend(self.changed(&parameter.declared, &format!("*{own}"), &given));
                     arguments.push(given);
                 }
                 Stands::Text | Stands::Value => {
@@ -495,14 +475,14 @@ impl Cpp<'_, '_> {
     }
 
     /// Puts what the procedure made of a parameter in the place of what was there.
-    fn changed(&self, declared: &Type, own: &str, given: &str) -> Vec<String> {
+    pub fn changed(&self, declared: &Type, own: &str, given: &str) -> Vec<String> {
         let mut lines = vec![String::from("{")];
         let mut inner = Text::default();
         self.held(declared, "nc_new", &mut inner);
         lines.extend(inner.finish().lines().map(|line| format!("    {line}")));
         lines.push(format!("    nc_give({given}, nc_new.value);"));
-        lines.extend(self.c.free(declared, &format!("(*{own})")).map(|free| format!("    {free}")));
-        lines.push(format!("    *{own} = nc_new.moved();"));
+        lines.extend(self.c.free(declared, &format!("({own})")).map(|free| format!("    {free}")));
+        lines.push(format!("    {own} = nc_new.moved();"));
         lines.push(String::from("}"));
         lines
     }
