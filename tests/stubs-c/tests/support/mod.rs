@@ -226,8 +226,19 @@ impl Workshop {
             Some(name) => (cpp_of(compiler), own.join(format!("{name}.cpp"))),
             None => (compiler, own.join(format!("{name}.c"))),
         };
+        self.built((driver, compiler), &source, name, flags)
+    }
+
+    /// Compiles a source, and links it with the stubs.
+    pub fn built(
+        &self,
+        (driver, compiler): (&str, &str),
+        source: &Path,
+        name: &str,
+        flags: &[&str],
+    ) -> PathBuf {
         let main = self.path().join(format!("{name}.o"));
-        self.object(driver, &source, &main, flags);
+        self.object(driver, source, &main, flags);
         let mut command = Command::new(driver);
         let program = self.path().join(name);
         command.args(flags).arg("-o").arg(&program).arg(main);

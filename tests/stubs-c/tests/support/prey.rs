@@ -1,9 +1,10 @@
 //! Programs that a hostile peer may talk to: the self-test of an interface file, which looks at
 //! every value that comes, made to say how each call ended instead of comparing anything.
 //!
-//! `x_prey server NAME` exports until its standard input ends. `x_prey client NAME` reads lines of
-//! an interface's and an operation's number, and 1 or 0: whether to post that call and collect it,
-//! or to make it at once. It makes it, and says how it ended.
+//! `x_prey server NAME` exports until its standard input ends, in C `x_prey async NAME` a server
+//! that sets its calls aside. `x_prey client NAME` reads lines of an interface's and an operation's
+//! number, and 1 or 0: whether to post that call and collect it, or to make it at once. It makes
+//! it, and says how it ended.
 
 use std::fmt::Write as _;
 
@@ -27,6 +28,8 @@ struct Parts {
     client: Output,
     /// The same that posts its calls.
     posting: Output,
+    /// The server that sets calls aside, where a language has one.
+    later: Output,
 }
 
 /// Nothing if the language has no stubs for everything in the file.
@@ -39,8 +42,9 @@ fn printed(language: &str, model: &Model, stem: &str, test: &Selftest) -> Option
     };
     let [header, client, server]: [Output; 3] = programs(Manner::Blocking)?;
     let [_, posting, _]: [Output; 3] = programs(Manner::Posted)?;
+    let [_, _, later]: [Output; 3] = programs(Manner::Awaited)?;
     files.push(header);
-    Some(Parts { files, server, client, posting })
+    Some(Parts { files, server, client, posting, later })
 }
 
 /// The functions of a client that call, and its first function, behind what it includes.
@@ -60,9 +64,12 @@ fn either(number: usize, client: &str) -> String {
 
 /// The program in C, if C has stubs for everything in the file.
 pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
-    let Parts { files, server, client, posting } = printed("c", model, stem, test)?;
+    let Parts { files, server, client, posting, later } = printed("c", model, stem, test)?;
     let include = format!("#include \"{stem}_selftest.h\"\n");
-    let server = behind(&server.text, &include).replace("int main(", "static int server_main(");
+    // Both have the same procedures.
+    let (_, main) = calls_and_main(&server, &include);
+    let later = behind(&later.text, &include).replace("int main(", "static int async_main(");
+    let server = format!("{later}\nstatic int server_main({main}");
     let (calls, main) = calls_and_main(&client, &include);
     let calls = calls.to_owned() + &posting_calls(&posting, &include);
     let calls = calls.replace("nearcall_environment_release(&env)", "prey_release(&env)");
@@ -96,7 +103,9 @@ pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
         "}}\n}}\n\nint main(int argc, char **argv) {{\nnearcall_environment env;\n\
          nearcall_domain *domain;\nunsigned interface;\nunsigned operation;\n\
          int is_posted;\nif (argc == 3 && strcmp(argv[1], \"server\") == 0) {{\n\
-         return server_main(argc, argv);\n}}\ndomain = nearcall_domain_new(&env);\n\
+         return server_main(argc, argv);\n}}\n\
+         if (argc == 3 && strcmp(argv[1], \"async\") == 0) {{\n\
+         return async_main(argc, argv);\n}}\ndomain = nearcall_domain_new(&env);\n\
          while (prey_next(&interface, &operation, &is_posted)) {{\n\
          call(domain, argv[argc - 1], interface, operation, is_posted);\nprey_say();\n}}\n\
          /* Without a domain its clients are given back. */\n\
@@ -109,7 +118,7 @@ pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
 
 /// The program in C++.
 pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
-    let Parts { files, server, client, posting } = printed("cpp", model, stem, test)?;
+    let Parts { files, server, client, posting, .. } = printed("cpp", model, stem, test)?;
     let include = format!("#include \"{stem}_selftest.hpp\"\n");
     let server = without_check(behind(&server.text, &include), "server");
     let server = server.replace("int main(", "static int server_main(");

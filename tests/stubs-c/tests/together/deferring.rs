@@ -8,11 +8,16 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use lies::Prey;
 use nearcall::raw::Pending;
 use nearcall::{CallError, Domain, Error};
+use nearcall_idl::back::LANGUAGES;
+use nearcall_idl::selftest::{Manner, Selftest};
 use stubs_c_tests::deferred::deferring::*;
 
-use crate::support::{Server, Workshop, import, lacking, ways};
+use crate::support::{
+    Server, Workshop, compilers, import, lacking, model, run_client, tests_directory, ways,
+};
 
 type Kept<'b> = Pending<'b, i32, Error<LaterKeepException>>;
 
@@ -250,4 +255,45 @@ fn calls_are_set_aside_and_replied_to_later() {
         }
     }
     println!("{count} servers");
+}
+
+/// Interface files with values of every kind, and with what is not set aside.
+const PLAYED: [&str; 5] = [
+    "stubs-c/cross.idl",
+    "idl/selftest/echo.idl",
+    "idl/selftest/vault.idl",
+    "matrix/idl/records.idl",
+    "matrix/idl/talked.idl",
+];
+
+/// The self-test of a file, whose server sets its calls aside: both look at every value.
+fn play(compiler: &str, file: &str) {
+    let file = tests_directory().join(file);
+    let (workshop, model) = (Workshop::of("c", &file.to_string_lossy()), model(&file));
+    let stem = file.file_stem().expect("a file").to_string_lossy();
+    let test = Selftest::new(&model, 1).expect("it has operations");
+    let language = LANGUAGES.iter().find(|one| one.name == "c").expect("it is in the table");
+    let test = Selftest { manner: Manner::Awaited, ..test };
+    for output in (language.selftest)(&model, &stem, &test).expect("C has stubs for it") {
+        let path = workshop.path().join(format!("{stem}{}", output.suffix));
+        std::fs::write(path, output.text).expect("it can be written");
+    }
+    let [client, server] = ["client", "server"].map(|side| {
+        let name = format!("{stem}_selftest_{side}");
+        let source = workshop.path().join(format!("{name}.c"));
+        workshop.built((compiler, compiler), &source, &name, &[])
+    });
+    let mut server = Prey::start(Command::new(server).arg("played"), workshop.path());
+    assert!(server.is_ready(), "the server of {stem} does not start");
+    run_client(&client, "played", workshop.path());
+    let said = server.end(&format!("the server of {stem}"));
+    assert!(said.contains(" 0 differ"), "{stem}: {said}");
+}
+
+#[test]
+fn every_value_arrives_where_calls_are_set_aside() {
+    match compilers().first() {
+        Some(compiler) => PLAYED.iter().for_each(|file| play(compiler, file)),
+        None => lacking("a compiler of C"),
+    }
 }

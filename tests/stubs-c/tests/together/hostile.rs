@@ -34,25 +34,28 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
     workshop.compile_ahead(compiler, SANITIZED);
     let place = (&workshop, compiler);
     std::thread::scope(|scope| {
-        let c = || outlive(place, "c", prey::c, ["C", "C, posted"]);
+        let c = || outlive(place, "c", prey::c, ["C", "C, posted", "C, replied to later"]);
         scope.spawn(c);
-        outlive(place, "cpp", prey::cpp, ["C++", "C++, posted"]);
+        // Whose servers that reply later are C's.
+        outlive(place, "cpp", prey::cpp, ["C++", "C++, posted", ""]);
     });
 }
 
 /// Lies to a server and a client of each interface file that a language has stubs for; to the
-/// client once more about calls that it has posted.
+/// client once more about calls that it has posted, and to a server that sets its calls aside,
+/// where that has a name.
 fn outlive(
     (workshop, compiler): (&Workshop, &str),
     language: &'static str,
     print: fn(&Model, &str, &Selftest) -> Option<prey::Program>,
-    names: [&'static str; 2],
+    names: [&'static str; 3],
 ) {
     let runtime = workshop.path().join(language);
     std::fs::create_dir(&runtime).expect("it can be made");
     // To C a map is a sequence of pairs.
-    let [mut tally, posted] = names.map(|name| Tally::new(name).taking(Kind::Key));
+    let [mut tally, posted, later] = names.map(|name| Tally::new(name).taking(Kind::Key));
     let mut posted = posted.of(&[Side::Client], &[Form::Call, Form::Descriptors]);
+    let mut later = (!names[2].is_empty()).then(|| later.of(&[Side::Server], &Form::ALL));
     for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
         let Some(program) = print(&hunted.model, &hunted.stem, &test) else {
@@ -64,10 +67,13 @@ fn outlive(
             let mut command = Command::new(&program);
             Prey::start(command.args([side, &*hunted.stem]), &runtime)
         };
-        let mut server = run("server");
-        assert!(server.is_ready(), "the server of {} does not start", hunted.stem);
-        let runs = hunted.attack(&runtime, &mut tally);
-        server.end_after(runs, &format!("the {language} server of {}", hunted.stem), &mut tally);
+        let later = later.as_mut().map(|tally| ("async", tally));
+        for (side, tally) in [("server", &mut tally)].into_iter().chain(later) {
+            let mut server = run(side);
+            assert!(server.is_ready(), "the {side} of {} does not start", hunted.stem);
+            let runs = hunted.attack(&runtime, tally);
+            server.end_after(runs, &format!("the {language} {side} of {}", hunted.stem), tally);
+        }
         let mut client = run("client");
         for (manner, tally) in [&mut tally, &mut posted].into_iter().enumerate() {
             let call =
@@ -76,7 +82,7 @@ fn outlive(
         }
         client.end(&format!("the {language} client of {}", hunted.stem));
     }
-    for tally in [tally, posted] {
+    for tally in [tally, posted].into_iter().chain(later) {
         println!("{compiler}:\n{}", tally.report());
         tally.judge();
     }

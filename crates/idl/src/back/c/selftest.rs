@@ -8,6 +8,7 @@
 
 mod exchanges;
 mod feeds;
+mod later;
 mod shown;
 mod values;
 
@@ -124,16 +125,18 @@ impl<'m> Programs<'_, 'm> {
         for interface in &self.test.interfaces {
             for (procedure, test) in self.procedures(interface) {
                 self.procedure(procedure, test, &mut text);
+                self.later(procedure, test, &mut text);
             }
         }
         let count = self.test.interfaces.len();
         text.open("int main(int argc, char **argv) {");
         for (number, interface) in self.test.interfaces.iter().enumerate() {
             let own = self.c.names.declaration(interface.id);
-            text.open(format!("static const nearcall_server_{own} server_{number} = {{"));
+            let kind = self.kind(interface);
+            text.open(format!("static const nearcall_{kind}server_{own} server_{number} = {{"));
             text.line("NULL,");
-            for operation in &interface.operations {
-                text.line(format!("nc_run_{},", operation.number));
+            for (procedure, test) in self.procedures(interface) {
+                text.line(format!("{},", self.run_name(procedure, test)));
             }
             text.close("};");
         }
@@ -145,8 +148,9 @@ impl<'m> Programs<'_, 'm> {
         for (number, interface) in self.test.interfaces.iter().enumerate() {
             let own = self.c.names.declaration(interface.id);
             text.line(format!("snprintf(name, sizeof name, \"%s-{number}\", argv[argc - 1]);"));
+            let export = format!("nearcall_export_{}{own}", self.kind(interface));
             text.line(format!(
-                "clerks[{number}] = nearcall_export_{own}(domain, name, &server_{number}, &env);"
+                "clerks[{number}] = {export}(domain, name, &server_{number}, &env);"
             ));
             text.open(format!("if (clerks[{number}] == NULL) {{"));
             text.line("nc_stop(env.message);");

@@ -19,9 +19,7 @@ impl Cpp<'_, '_> {
         (procedures, functions): (&[Procedure<'_>], &[String]),
         text: &mut Text,
     ) {
-        let own = &self.place(id).1;
-        let [server, clerk] =
-            ["AsyncServer", "AsyncClerk"].map(|end| self.unused(id, format!("{own}{end}")));
+        let [server, clerk] = ["Server", "Clerk"].map(|end| self.async_name(id, end));
         text.line(
             "/* The same of a domain that replies when it likes, from any thread: who is given an",
         );
@@ -52,6 +50,22 @@ impl Cpp<'_, '_> {
             }
         };
         print_clerk([&server, &clerk], (c, "async_"), functions, runs, text);
+    }
+
+    /// What such a class is called: `XAsyncServer` is the ordinary server of `XAsync`, too, which
+    /// may be there.
+    fn async_name(&self, id: DeclarationId, end: &str) -> String {
+        let (space, own) = self.place(id);
+        let others = self.c.plan.interfaces.iter().map(|plan| plan.id);
+        let others = others.filter(|other| self.place(*other).0 == *space);
+        let taken: Vec<String> = others
+            .map(|other| self.unused(other, format!("{}{end}", self.place(other).1)))
+            .collect();
+        let mut name = self.unused(id, format!("{own}Async{end}"));
+        while taken.contains(&name) {
+            name = self.unused(id, format!("{name}_"));
+        }
+        name
     }
 
     /// Results, in the order that an answer takes them in.
