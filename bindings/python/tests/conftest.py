@@ -156,6 +156,11 @@ class Process:
             _, said = self.child.communicate(timeout=10)
             pytest.fail(f"{words} did not start: {ready}{said}")
 
+    def stop(self) -> None:
+        """Stops all of its threads, each of which may take a call until it has the signal."""
+        self.child.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, self.child.pid, os.WSTOPPED)
+
     def end(self) -> str:
         """Ends it; what it said on standard error."""
         _, said = self.child.communicate(timeout=10)

@@ -190,7 +190,7 @@ def test_the_death_of_a_server_is_told_to_all_tasks(
     async def calls() -> list[typing.Any]:
         first = asyncio.create_task(client.null())
         await until(lambda: not begun.is_alive())
-        process.child.send_signal(signal.SIGSTOP)
+        process.stop()
         others = [asyncio.create_task(client.add(1, 2)) for _ in range(MANY)]
         await asyncio.sleep(0.02)
         process.child.kill()

@@ -351,7 +351,7 @@ def test_the_death_of_a_server_tells_calls_apart(
     posting = shapes.BaseClient.import_("mortal").posting
     begun = posting.null()
     assert process.child.stdout is not None and process.child.stdout.readline() == "begun\n"
-    process.child.send_signal(signal.SIGSTOP)
+    process.stop()
     waiting = [posting.add(1, 2) for _ in range(2)]
     process.child.kill()
     with pytest.raises(nearcall.CallFailed) as failed:
