@@ -13,4 +13,5 @@ fn main() {
     nearcall_idl::build("introducing.idl");
     nearcall_idl::build("forms.idl");
     nearcall_idl::build("flowing.idl");
+    nearcall_idl::build("surrounded.idl");
 }

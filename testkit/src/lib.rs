@@ -86,3 +86,8 @@ pub mod exchanges {
 pub mod flowing {
     include!(concat!(env!("OUT_DIR"), "/flowing.rs"));
 }
+
+/// Stubs of `surrounded.idl`.
+pub mod surrounded {
+    include!(concat!(env!("OUT_DIR"), "/surrounded.rs"));
+}

@@ -22,13 +22,13 @@
 //! their task whatever executor it is of. One that is dropped gives its call up.
 //!
 //! A server whose procedures are to be awaited implements the trait `…AsyncServer` and exports its
-//! `…AsyncEntries`. The domain's own processors poll them, outside of any executor: timers and
-//! sockets that need their runtime around them, as tokio's do, are awaited in a task that the
-//! procedure spawns there. A procedure is dropped at what it awaits when its client ends or breaks
-//! the protocol, or its domain is shut down (its client is told `CallFailed` then). It goes on when
-//! its client gives the call up, which [`CurrentCall::is_cancelled`] tells, and when its clerk is
-//! dropped or has another policy: calls that run are finished. One that panics is `Panicked`, for
-//! its client alone.
+//! `…AsyncEntries`. The domain's own processors poll them, outside of any executor. Timers, sockets
+//! and tasks that need their runtime around them, as tokio's do, have it by [`Surroundings`], one
+//! line where the server is exported. A procedure is dropped at what it awaits when its client ends
+//! or breaks the protocol, or its domain is shut down (its client is told `CallFailed` then). It
+//! goes on when its client gives the call up, which [`CurrentCall::is_cancelled`] tells, and when
+//! its clerk is dropped or has another policy: calls that run are finished. One that panics is
+//! `Panicked`, for its client alone.
 //!
 //! One that opens a feed is given ends of it, and leaves them to a task: an [`Outlet`] that items
 //! for the client are put into, an [`Inlet`] that the client's come out of, and an [`Answer`] to
@@ -85,5 +85,6 @@ pub use server::exchange::{GivenUp, Inlet, NotPut, Outlet};
 pub use server::feeds::{Intake, Items, Taker};
 pub use server::limits::{BindingLimits, Limits, UserLimits};
 pub use server::rules::{Rule, RuleError, Rules, Verdict, Who};
+pub use server::surroundings::Surroundings;
 pub use spinning::spun;
 pub use types::{Char, LongDouble};

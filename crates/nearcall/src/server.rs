@@ -21,6 +21,7 @@ pub(crate) mod requests;
 pub(crate) mod residents;
 pub(crate) mod rules;
 pub(crate) mod run;
+pub(crate) mod surroundings;
 pub(crate) mod suspended;
 pub(crate) mod table;
 pub(crate) mod trust;

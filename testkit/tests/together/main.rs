@@ -25,4 +25,5 @@ mod pending;
 mod policy_files;
 mod quotas;
 mod rebinds;
+mod surrounded;
 mod suspended;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,7 @@ use super::estacks::OnEStacks;
 use super::limits::Limits;
 use super::named_socket::{self, NamedSocket};
 use super::rules::{Decision, Rules, permitted};
+use super::surroundings::Surroundings;
 use crate::domain::{Domain, DomainCore};
 use crate::error::ExportError;
 use crate::name::{self, Scope};
@@ -55,6 +57,9 @@ pub struct ExportOptions {
     /// interface with an exchange, whose entry stubs are awaited, too. Default false.
     #[cfg(feature = "threads")]
     pub runs_on_estacks: bool,
+    /// What procedures that are awaited are polled in, a runtime that their timers, sockets and
+    /// tasks need, for one. No other procedures are. Default nothing.
+    pub surroundings: Surroundings,
 }
 
 /// Who may bind.
@@ -137,19 +142,19 @@ impl Clerk {
         Clerk::export_with(domain, name, entries, ExportOptions::default())
     }
 
-    /// The same with a scope or a policy.
+    /// The same with a scope, a policy, or what else the options say.
     pub fn export_with(
         domain: &Domain,
         name: &str,
         entries: impl Entries,
-        options: ExportOptions,
+        mut options: ExportOptions,
     ) -> Result<Clerk, ExportError> {
         let system = |doing: &str| {
             let doing = doing.to_owned();
             move |reason| ExportError::System { doing, reason }
         };
         let shared = domain.core();
-        let entries = shared_entries(shared, entries, &options);
+        let entries = shared_entries(shared, entries, &mut options);
         let entries = entries.map_err(system("make E-stacks"))?;
         let scope = match options.scope {
             Some(scope) => scope,
@@ -429,16 +434,17 @@ impl Policy {
 fn shared_entries(
     core: &DomainCore,
     entries: impl Entries,
-    options: &ExportOptions,
+    options: &mut ExportOptions,
 ) -> io::Result<SharedEntries> {
+    let surroundings = mem::take(&mut options.surroundings);
     #[cfg(feature = "threads")]
     if options.runs_on_estacks {
         core.processors.estacks.prepare(&core.options)?;
-        return Ok(Arc::new(Box::new(OnEStacks::new(entries))));
+        return Ok(Arc::new(surroundings.of(OnEStacks::new(entries))));
     }
     #[cfg(not(feature = "threads"))]
-    let _ = (core, options);
-    Ok(Arc::new(Box::new(entries)))
+    let _ = core;
+    Ok(Arc::new(surroundings.of(entries)))
 }
 
 impl fmt::Debug for ClerkCore {

@@ -96,17 +96,24 @@ impl Suspended {
     fn poll_once(
         self: &Arc<Self>,
         kept: &mut Option<Procedure>,
-        mut procedure: Procedure,
+        procedure: Procedure,
     ) -> Option<Finish> {
         let waker = Waker::from(Arc::clone(self));
-        match procedure.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(finish) => Some(finish),
-            Poll::Pending => {
-                self.binding.suspended.insert(self);
-                *kept = Some(procedure);
-                None
+        let (mut given, mut pending, mut finish) = (Some(procedure), None, None);
+        self.binding.entries.surround(&mut || {
+            let Some(mut procedure) = given.take() else { return };
+            match procedure.as_mut().poll(&mut Context::from_waker(&waker)) {
+                Poll::Ready(ready) => finish = Some(ready),
+                Poll::Pending => pending = Some(procedure),
             }
+        });
+        assert!(given.is_none(), "the surroundings of a procedure have not polled it");
+        // Not before: surroundings that panic behind the poll end the call.
+        if let Some(procedure) = pending {
+            self.binding.suspended.insert(self);
+            *kept = Some(procedure);
         }
+        finish
     }
 
     /// It was woken: polls it, and replies if it has returned.
@@ -137,13 +144,17 @@ impl Suspended {
 
     /// Nobody will see what it returns. One that is being polled is dropped after that.
     fn end(&self) {
-        let kept = match self.procedure.try_lock() {
+        let mut kept = match self.procedure.try_lock() {
             Ok(mut kept) => kept.take(),
             Err(TryLockError::Poisoned(kept)) => kept.into_inner().take(),
             Err(TryLockError::WouldBlock) => None,
         };
         // A drop that panics is its author's; it must not end the thread that keeps house.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(kept)));
+        let _ = catch_unwind(AssertUnwindSafe(|| {
+            if kept.is_some() {
+                self.binding.entries.surround(&mut || drop(kept.take()));
+            }
+        }));
     }
 }
 

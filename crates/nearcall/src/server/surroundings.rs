@@ -1,0 +1,79 @@
+//! What awaited procedures are polled in: the domain's processors belong to no executor, and
+//! timers, sockets and tasks of some want their runtime around whoever polls (design note 0022).
+
+use std::fmt;
+
+use nearcall_abi::{InterfaceDescriptor, ProcedureDescriptor};
+
+use crate::raw::{Arguments, Entries, Outcome};
+
+type Around = dyn Fn(&mut dyn FnMut()) + Send + Sync;
+
+/// What is done around each poll of a procedure that is awaited, and around the drop of one that
+/// is not finished: see [`ExportOptions::surroundings`](crate::ExportOptions::surroundings).
+#[derive(Default)]
+pub struct Surroundings(Option<Box<Around>>);
+
+impl Surroundings {
+    /// `around` is given what polls or drops, and is to call it, once, before it returns. One that
+    /// does not call it, or panics, has the procedure dropped; its client is told
+    /// [`Panicked`](crate::CallError::Panicked).
+    ///
+    /// # Cost: what `around` costs, at each poll, on the processor that takes calls.
+    ///
+    /// ```
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    /// let handle = runtime.handle().clone();
+    /// let mut options = nearcall::ExportOptions::default();
+    /// options.surroundings = nearcall::Surroundings::new(move |poll| {
+    ///     let _entered = handle.enter();
+    ///     poll();
+    /// });
+    /// // Clerk::export_with(&domain, "files", FilesAsyncEntries::new(disk), options)?
+    /// ```
+    pub fn new(around: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static) -> Surroundings {
+        Surroundings(Some(Box::new(around)))
+    }
+
+    /// Entries as processors have them.
+    pub(super) fn of(self, entries: impl Entries) -> Box<dyn Entries> {
+        match self.0 {
+            Some(around) => Box::new(Surrounded { entries, around }),
+            None => Box::new(entries),
+        }
+    }
+}
+
+impl fmt::Debug for Surroundings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Surroundings" } else { "None" })
+    }
+}
+
+/// Entry stubs whose awaited procedures have surroundings.
+struct Surrounded<E> {
+    entries: E,
+    around: Box<Around>,
+}
+
+impl<E: Entries> Entries for Surrounded<E> {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        self.entries.interface()
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        self.entries.enter(procedure, arguments)
+    }
+
+    fn is_awaited(&self) -> bool {
+        self.entries.is_awaited()
+    }
+
+    fn leaves(&self) -> Option<&'static [ProcedureDescriptor]> {
+        self.entries.leaves()
+    }
+
+    fn surround(&self, poll: &mut dyn FnMut()) {
+        (self.around)(poll);
+    }
+}
