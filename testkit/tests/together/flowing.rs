@@ -287,6 +287,20 @@ fn an_answer_before_the_last_item_waits_for_its_client() {
 }
 
 #[test]
+fn what_comes_behind_an_answer_is_dropped_though_an_inlet_has_room() {
+    check(|import| {
+        let client = import();
+        let mut sink = client.early(0).unwrap();
+        // It has answered.
+        expect(0, || client.open());
+        (0..10 * BATCH).for_each(|item| sink.put(item).unwrap());
+        assert_eq!(sink.end().unwrap(), 0);
+        assert_eq!(client.let_go().unwrap(), 1);
+        assert_eq!(client.moved().unwrap(), 0);
+    });
+}
+
+#[test]
 fn an_item_is_refused_where_it_is_put_and_the_others_go() {
     check(|import| {
         let client = import();

@@ -233,7 +233,10 @@ impl FlowingAsyncServer for Flow {
         for kept in kept {
             match kept {
                 Kept::ToClient(outlet) => drop(outlet),
-                Kept::Answered(inlet) => drop(inlet),
+                // It has ended.
+                Kept::Answered(inlet) => {
+                    self.counts.moved.fetch_add(inlet.flatten().count() as u32, SeqCst);
+                }
                 Kept::FromClient(inlet, answer) => {
                     drop(inlet);
                     answer.give(count);

@@ -188,10 +188,14 @@ impl ServedCall<'_> {
         })?;
         let mut items = Batch::of(items);
         Ok(async move {
-            let put = poll_fn(|context| match at_way.poll_put(&mut items, context) {
-                Poll::Ready(Ok(())) => Poll::Ready(Some(Ok(Ok(())))),
-                // Also where there is no room: whoever has answered may keep its inlet.
-                Poll::Ready(Err(_)) | Poll::Pending => at_answer.poll_answered(context),
+            // The answer first: once there is one, an inlet that is kept sees no item, rather than
+            // those that happen to find room.
+            let put = poll_fn(|context| match at_answer.poll_answered(context) {
+                Poll::Pending => match at_way.poll_put(&mut items, context) {
+                    Poll::Ready(Ok(())) => Poll::Ready(Some(Ok(Ok(())))),
+                    Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
+                },
+                answered => answered,
             });
             let put = put.await;
             if !matches!(put, Some(Ok(Ok(())))) {
