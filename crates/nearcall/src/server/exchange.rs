@@ -391,19 +391,22 @@ impl<T, E> Way<T, E> {
 impl<T, E> AtWay<T, E> {
     /// What there is for the client, and whether it is the last. `None`: who was to put more has
     /// panicked.
-    fn poll_next(&self, context: &Context<'_>) -> Poll<Option<BatchOrRaised<T, E>>> {
+    fn poll_next(&self, context: &Context<'_>) -> Poll<Option<NextBatch<T, E>>> {
         let mut state = self.0.state();
+        if state.is_unwanted {
+            // Its client has closed it and waits for nothing, or is not served any more: to that
+            // one, what it has had must not look like all there is.
+            return Poll::Ready(Some(Err(Box::new(Refusal::Ended))));
+        }
         if state.items.is_empty() {
             return match state.last.take() {
-                // Its client has closed it, or is not served any more: nobody waits for a batch.
-                None if state.is_unwanted => Poll::Ready(Some(Ok((state.items.take(), true)))),
                 None => {
                     state.waker = Some(context.waker().clone());
                     Poll::Pending
                 }
-                Some(Last::Raised(raised)) => Poll::Ready(Some(Err(raised))),
+                Some(Last::Raised(raised)) => Poll::Ready(Some(Ok(Err(raised)))),
                 Some(Last::Ended | Last::GivenUp) => {
-                    Poll::Ready(Some(Ok((state.items.take(), true))))
+                    Poll::Ready(Some(Ok(Ok((state.items.take(), true)))))
                 }
                 Some(Last::Panicked) => Poll::Ready(None),
             };
@@ -411,7 +414,7 @@ impl<T, E> AtWay<T, E> {
         let items = state.items.take();
         let is_last = matches!(state.last, Some(Last::Ended));
         self.0.tell(state);
-        Poll::Ready(Some(Ok((items, is_last))))
+        Poll::Ready(Some(Ok(Ok((items, is_last)))))
     }
 
     /// Whether there is room for a batch, which is taken then.
@@ -467,14 +470,13 @@ impl ServedCall<'_> {
             .with(feed, Some(number), |end| end.downcast_ref::<AskedEnd<T, E>>()?.0.enter(kind))?;
         Ok(async move {
             let batch = poll_fn(|context| at_way.poll_next(context)).await;
-            if !matches!(batch, Some(Ok((_, false)))) {
+            if !matches!(batch, Some(Ok(Ok((_, false))))) {
                 binding.feeds.close(feed);
             }
-            match batch {
-                Some(batch) => Ok(batch),
-                // It was told of where it happened; what waits for a batch ends as it did.
-                None => resume_unwind(Box::new("who was to put more items has panicked")),
-            }
+            // It was told of where it happened; what waits for a batch ends as it did.
+            batch.unwrap_or_else(|| {
+                resume_unwind(Box::new("who was to put more items has panicked"))
+            })
         })
     }
 

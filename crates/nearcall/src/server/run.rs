@@ -287,7 +287,8 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
 #[cold]
 #[inline(never)]
 fn refused(binding: &ServerBinding, procedure: &dyn Display, refusal: &Refusal) -> Replied {
-    if !matches!(refusal, Refusal::ItemRefused)
+    // Of an item the log told when it was made; what ends was ended.
+    if !matches!(refusal, Refusal::ItemRefused | Refusal::Ended)
         && let Some(unsaid) = binding.may_warn()
     {
         let name = &binding.name;

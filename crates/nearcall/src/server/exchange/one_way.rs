@@ -114,7 +114,7 @@ impl<R, E> AtWay<R, E> {
     fn poll_answered(&self, context: &Context<'_>) -> Poll<Option<Answered<(), E>>> {
         let mut state = self.0.state();
         if state.is_unwanted {
-            return Poll::Ready(Some(Err(Box::new(Refusal::FeedOver))));
+            return Poll::Ready(Some(Err(Box::new(Refusal::Ended))));
         }
         if !state.items.is_empty() {
             return Poll::Ready(Some(Ok(Ok(()))));
@@ -132,11 +132,12 @@ impl<R, E> AtWay<R, E> {
     /// The answer, or what was raised. `None`: there will be neither.
     async fn answer(&self) -> Option<Answered<R, E>> {
         Some(match poll_fn(|context| self.poll_next(context)).await? {
-            Ok((batch, _)) => match batch.into_items().pop() {
+            Ok(Ok((batch, _))) => match batch.into_items().pop() {
                 Some(answer) => Ok(Ok(answer)),
-                None => Err(Box::new(Refusal::FeedOver)),
+                None => Err(Box::new(Refusal::Ended)),
             },
-            Err(raised) => Ok(Err(raised)),
+            Ok(Err(raised)) => Ok(Err(raised)),
+            Err(ended) => Err(ended),
         })
     }
 }
@@ -279,7 +280,7 @@ mod tests {
         for _ in 0..2 {
             assert!(matches!(at_answer.poll_answered(&context()), Poll::Ready(Some(Ok(Ok(()))))));
         }
-        let Poll::Ready(Some(Ok((batch, _)))) = at_answer.poll_next(&context()) else {
+        let Poll::Ready(Some(Ok(Ok((batch, _))))) = at_answer.poll_next(&context()) else {
             panic!("no answer");
         };
         assert_eq!(batch.into_items(), [5]);
@@ -307,7 +308,7 @@ mod tests {
         drop(end);
         assert!(answer.is_given_up() && inlet.next() == Some(Err(super::super::GivenUp)));
         let over = at_answer.poll_answered(&context());
-        assert!(matches!(over, Poll::Ready(Some(Err(over))) if matches!(*over, Refusal::FeedOver)));
+        assert!(matches!(over, Poll::Ready(Some(Err(over))) if matches!(*over, Refusal::Ended)));
         answer.give(5);
 
         let (end, outlet) = outlet::<u32, u8>(7, 1, Keeping::AsItIs);

@@ -18,7 +18,7 @@ fn items_of_an_outlet_that_a_panic_drops_are_not_all() {
     let at_way = ends.asked.0.enter(0).unwrap();
     let context = Context::from_waker(Waker::noop());
     let items = at_way.poll_next(&context);
-    assert!(matches!(&items, Poll::Ready(Some(Ok((items, false)))) if items.items() == [7]));
+    assert!(matches!(&items, Poll::Ready(Some(Ok(Ok((items, false))))) if items.items() == [7]));
     assert!(matches!(at_way.poll_next(&context), Poll::Ready(None)));
 }
 
@@ -97,7 +97,29 @@ fn items_of_an_outlet_that_was_dropped_are_all() {
     drop(outlet);
     let at_way = ends.asked.0.enter(0).unwrap();
     let items = at_way.poll_next(&Context::from_waker(Waker::noop()));
-    assert!(matches!(&items, Poll::Ready(Some(Ok((items, true)))) if items.items() == [7]));
+    assert!(matches!(&items, Poll::Ready(Some(Ok(Ok((items, true))))) if items.items() == [7]));
+}
+
+#[test]
+fn a_feed_that_ends_with_its_binding_does_not_look_complete() {
+    let context = Context::from_waker(Waker::noop());
+    let is_ended = |next: Poll<Option<NextBatch<u32, Infallible>>>| match next {
+        Poll::Ready(Some(Err(ended))) => matches!(*ended, Refusal::Ended),
+        _ => false,
+    };
+    let (ends, _inlet, _outlet) = exchange::<(), u32, Infallible>(0, 10, Keeping::AsItIs);
+    let waits = ends.asked.0.enter(0).unwrap();
+    assert!(waits.poll_next(&context).is_pending());
+    drop(ends);
+    assert!(is_ended(waits.poll_next(&context)));
+
+    let (ends, _inlet, mut outlet) = exchange::<(), u32, Infallible>(0, 10, Keeping::AsItIs);
+    let woken = ends.asked.0.enter(0).unwrap();
+    outlet.put(7).unwrap();
+    drop(outlet);
+    // Before the call was polled, which these items have woken.
+    drop(ends);
+    assert!(is_ended(woken.poll_next(&context)));
 }
 
 /// A text of four bytes at most.
@@ -129,9 +151,8 @@ fn a_refused_item_was_not_put_and_the_exchange_goes_on() {
     let mut want = Writer::new();
     words.to_vec().marshal(&mut want);
     let items = at_way.poll_next(&context);
-    assert!(
-        matches!(items, Poll::Ready(Some(Ok((items, true)))) if items.written() == want.as_bytes())
-    );
+    let Poll::Ready(Some(Ok(Ok((items, true))))) = items else { panic!("it is not the last") };
+    assert_eq!(items.written(), want.as_bytes());
 }
 
 #[test]
@@ -164,7 +185,7 @@ fn an_outlet_whose_items_are_looked_at_keeps_the_others_as_they_are() {
     }
     let at_way = ends.asked.0.enter(0).unwrap();
     let items = at_way.poll_next(&Context::from_waker(Waker::noop()));
-    assert!(matches!(items, Poll::Ready(Some(Ok((items, false)))) if items.items() == [8, 9]));
+    assert!(matches!(items, Poll::Ready(Some(Ok(Ok((items, false))))) if items.items() == [8, 9]));
 }
 
 /// The loop that a server is.
