@@ -42,6 +42,10 @@ pub struct Inlet<T> {
 
 /// Items for a client. Dropping it says that there are no more; while its thread panics, that those
 /// there are is not all: then the client's call fails with `Panicked` behind them.
+///
+/// So who drops it early has its client take what there is for all of it: a task that is aborted,
+/// or one that returns, by a `?` behind an item that was refused for one. Who cannot go on
+/// [raises](Outlet::raise), or panics.
 pub struct Outlet<T, E = Infallible> {
     way: Arc<Way<T, E>>,
     /// What is written here is written without the lock, which a server processor takes, too.
