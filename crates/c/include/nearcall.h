@@ -547,7 +547,7 @@ nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
                                 const nearcall_interface *interface, nearcall_enter enter,
                                 void *server, const nearcall_export_options *options,
                                 nearcall_environment *environment);
-nearcall_clerk *nearcall_export_async(const nearcall_domain *domain, const char *name,
+nearcall_clerk *nearcall_async_export(const nearcall_domain *domain, const char *name,
                                       const nearcall_interface *interface, nearcall_enter enter,
                                       void *server, const nearcall_export_options *options,
                                       nearcall_environment *environment);

@@ -55,6 +55,6 @@ nearcall_clerk *nearcall_export_with_async_Adder(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Adder, "add", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_Adder,
+    return nearcall_async_export(domain, name, &nearcall_interface_Adder,
         nearcall_async_loop_Adder, (void *)server, options, env);
 }

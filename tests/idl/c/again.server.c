@@ -63,6 +63,6 @@ nearcall_clerk *nearcall_export_with_async_Again(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Again, "once", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_Again,
+    return nearcall_async_export(domain, name, &nearcall_interface_Again,
         nearcall_async_loop_Again, (void *)server, options, env);
 }

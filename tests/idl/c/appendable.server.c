@@ -63,6 +63,6 @@ nearcall_clerk *nearcall_export_with_async_growing_Shelf(const nearcall_domain *
         return nearcall_refuse_server(&nearcall_interface_growing_Shelf, "count", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_growing_Shelf,
+    return nearcall_async_export(domain, name, &nearcall_interface_growing_Shelf,
         nearcall_async_loop_growing_Shelf, (void *)server, options, env);
 }

@@ -79,6 +79,6 @@ nearcall_clerk *nearcall_export_with_async_Blocks(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Blocks, "solve", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_Blocks,
+    return nearcall_async_export(domain, name, &nearcall_interface_Blocks,
         nearcall_async_loop_Blocks, (void *)server, options, env);
 }

@@ -69,6 +69,6 @@ nearcall_clerk *nearcall_export_with_async_Ledger(const nearcall_domain *domain,
         return nearcall_refuse_server(&nearcall_interface_Ledger, "follow", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_Ledger,
+    return nearcall_async_export(domain, name, &nearcall_interface_Ledger,
         nearcall_async_loop_Ledger, (void *)server, options, env);
 }

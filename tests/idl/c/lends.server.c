@@ -79,6 +79,6 @@ nearcall_clerk *nearcall_export_with_async_lends_Plain(const nearcall_domain *do
         return nearcall_refuse_server(&nearcall_interface_lends_Plain, "looked_at", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_lends_Plain,
+    return nearcall_async_export(domain, name, &nearcall_interface_lends_Plain,
         nearcall_async_loop_lends_Plain, (void *)server, options, env);
 }

@@ -79,6 +79,6 @@ nearcall_clerk *nearcall_export_with_async_Samples(const nearcall_domain *domain
         return nearcall_refuse_server(&nearcall_interface_Samples, "judged", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_Samples,
+    return nearcall_async_export(domain, name, &nearcall_interface_Samples,
         nearcall_async_loop_Samples, (void *)server, options, env);
 }

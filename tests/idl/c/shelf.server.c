@@ -63,6 +63,6 @@ nearcall_clerk *nearcall_export_with_async_shelf_Shelf(const nearcall_domain *do
         return nearcall_refuse_server(&nearcall_interface_shelf_Shelf, "note", env);
     }
     /* The loop takes it as a constant again. */
-    return nearcall_export_async(domain, name, &nearcall_interface_shelf_Shelf,
+    return nearcall_async_export(domain, name, &nearcall_interface_shelf_Shelf,
         nearcall_async_loop_shelf_Shelf, (void *)server, options, env);
 }

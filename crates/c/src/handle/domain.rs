@@ -361,7 +361,7 @@ pub unsafe extern "C" fn nearcall_export(
 /// As [`nearcall_export`].
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_export_async(
+pub unsafe extern "C" fn nearcall_async_export(
     domain: *const Domain,
     name: *const c_char,
     interface: *const Interface,

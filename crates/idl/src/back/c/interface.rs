@@ -440,7 +440,7 @@ impl C<'_> {
         }
         text.close("}");
         text.line("");
-        let export = if kind.is_empty() { "nearcall_export" } else { "nearcall_export_async" };
+        let export = if kind.is_empty() { "nearcall_export" } else { "nearcall_async_export" };
         text.line(format!(
             "nearcall_clerk *nearcall_export_with_{kind}{name}(const nearcall_domain *domain,"
         ));
