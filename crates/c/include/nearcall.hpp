@@ -450,13 +450,17 @@ template <class... T> class answer {
             reply_(moved(), results...);
         }
     }
-    /* With an exception of the interface; of others its client learns that there was one. */
+    /* With an exception of the interface; of others its client learns that there was one. It is of
+     * the type that it has here: in a handler of a base, raise std::current_exception(). */
     template <class X> void raise(const X &exception) { raise(std::make_exception_ptr(exception)); }
-    /* The same of std::current_exception(). */
+    /* The same of std::current_exception(); null is an exception that is not of the interface. */
     void raise(const std::exception_ptr &exception) {
-        if (call_ != nullptr) {
-            raise_(moved(), exception);
+        if (call_ == nullptr) {
+            return;
         }
+        /* What is null cannot be thrown. */
+        const auto none = [] { return std::invalid_argument("no exception was raised"); };
+        raise_(moved(), exception ? exception : std::make_exception_ptr(none()));
     }
     /* The call, as current_call has that of a thread; none once it was replied to. */
     std::optional<nearcall::current> current() const {

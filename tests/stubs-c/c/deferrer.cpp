@@ -27,6 +27,11 @@ static void end(Kept kept, How how) {
         kept.answer.raise(std::runtime_error("it was told to"));
         break;
     case How::NOTHING_RAISED:
+        if (kept.number == 0) {
+            // Outside of a handler.
+            kept.answer.raise(std::current_exception());
+            break;
+        }
         try {
             throw 7;
         } catch (...) {
