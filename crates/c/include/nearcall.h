@@ -487,7 +487,9 @@ NEARCALL_RARE void nearcall_panic(nearcall_environment *environment, const char 
 /* For calls of a server that was exported with nearcall_export_async_<interface>: there will be no
  * reply, and its client is told NEARCALL_PANICKED; null is nothing. */
 void nearcall_deferred_drop(nearcall_deferred *call);
-/* Such a call, as nearcall_current_call has that of a thread; released by itself. */
+/* Such a call, as nearcall_current_call has that of a thread; released by itself. It is asked for
+ * before the reply; so is nearcall_current_call in a procedure that replies before it returns, which
+ * may be told of the next call of the same client afterwards. */
 nearcall_current *nearcall_deferred_current(const nearcall_deferred *call);
 
 /* A call between nearcall_post_<operation> and nearcall_collect_<operation>, `call` of its record.
