@@ -24,8 +24,8 @@
  *    freeing what was there. An out parameter holds nothing.
  *  - What `in` parameters hold is scratch memory, and nobody frees it; results are marshalled in
  *    such memory, too. It is from nearcall_allocate, and kept for later calls: of 16 calls at once a
- *    block each, none over 8 MiB, until a domain is shut down or released. So a call allocates none
- *    once there is enough.
+ *    block each, none over 8 MiB, until a domain is shut down or released; a reply to a call that
+ *    was set aside keeps its block behind that, too. So a call allocates none once there is enough.
  *  - The record of a call of a server that was exported with nearcall_export_async_<interface> is its
  *    procedure's, and any thread's that it is given to, until one of nearcall_reply_<operation>,
  *    nearcall_deferred_raise and nearcall_deferred_drop, which gives it back, with what is returned

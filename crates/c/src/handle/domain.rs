@@ -99,7 +99,7 @@ pub unsafe extern "C" fn nearcall_domain_shut_down(domain: *const Domain) {
     // SAFETY: H1, or null.
     if let Some(domain) = unsafe { domain.as_ref() } {
         domain.shut_down();
-        // No call of its runs any more.
+        // No call of its runs any more; one that is set aside keeps its memory until its reply.
         scratch::give_back();
     }
 }
