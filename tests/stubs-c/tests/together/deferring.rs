@@ -230,14 +230,17 @@ fn all(server: &Path, leaver: &Path, runtime: &Path) {
 fn what_has_no_reply_when_the_server_ends_has_failed(play: &Play, server: Server) {
     let posted = play.keep(5);
     server.end();
+    // Which of them the server has first is its own affair.
+    let (mut failed, mut panicked, mut returned) = (0, 0, 0);
     for (call, number) in posted.into_iter().zip(0..) {
-        match (number, call.collect()) {
-            (4, Err(Error::Call(CallError::CallFailed { .. }))) => {}
-            (0 | 2, Err(Error::Call(CallError::Panicked { .. }))) => {}
-            (1 | 3, Ok(came)) => assert_eq!(came, number),
-            (_, came) => panic!("{number}: {came:?}"),
+        match call.collect() {
+            Err(Error::Call(CallError::CallFailed { .. })) => failed += 1,
+            Err(Error::Call(CallError::Panicked { .. })) => panicked += 1,
+            Ok(came) if came == number => returned += 1,
+            came => panic!("{number}: {came:?}"),
         }
     }
+    assert_eq!((failed, panicked, returned), (1, 2, 2));
 }
 
 #[test]
