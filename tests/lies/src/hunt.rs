@@ -154,8 +154,12 @@ impl Prey {
         self.line() == "ready\n"
     }
 
-    /// Nothing if it ends.
-    fn line(&mut self) -> String {
+    /// What it says next; nothing if it ends.
+    ///
+    /// # Panics
+    ///
+    /// If that is no text.
+    pub fn line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("it can be read");
         line
@@ -184,7 +188,7 @@ impl Prey {
         let mut said = String::new();
         self.stdout.read_to_string(&mut said).expect("it can be read");
         let status = self.child.wait().expect("it ends");
-        assert!(status.success(), "{what} ended with {status}");
+        assert!(status.success(), "{what} ended with {status}, and said {said:?}");
         said
     }
 
