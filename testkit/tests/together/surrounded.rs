@@ -3,7 +3,8 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use std::task::Poll;
 use std::time::Duration;
 
 use nearcall::name::Scope;
@@ -18,12 +19,15 @@ thread_local! {
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Where each `forever` was begun, and dropped.
+/// What becomes of calls of `forever`.
 #[derive(Default)]
 struct Seen {
-    begun_inside: AtomicU32,
+    polled: AtomicU32,
+    polled_inside: AtomicU32,
     dropped_inside: AtomicU32,
     dropped: AtomicU32,
+    /// Whether the drop panics.
+    is_bad: AtomicBool,
 }
 
 struct Server(Arc<Seen>);
@@ -34,6 +38,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         self.0.dropped_inside.fetch_add(IS_INSIDE.get().into(), SeqCst);
         self.0.dropped.fetch_add(1, SeqCst);
+        assert!(!self.0.is_bad.load(SeqCst), "on purpose");
     }
 }
 
@@ -65,8 +70,12 @@ impl SurroundedAsyncServer for Server {
 
     async fn forever(&self) {
         let _guard = Guard(Arc::clone(&self.0));
-        self.0.begun_inside.fetch_add(IS_INSIDE.get().into(), SeqCst);
-        std::future::pending::<()>().await;
+        std::future::poll_fn::<(), _>(|_| {
+            self.0.polled_inside.fetch_add(IS_INSIDE.get().into(), SeqCst);
+            self.0.polled.fetch_add(1, SeqCst);
+            Poll::Pending
+        })
+        .await
     }
 }
 
@@ -100,6 +109,25 @@ impl Scene {
     }
 }
 
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(1).enable_time().build().unwrap()
+}
+
+/// Begins a call of `forever`, and ends its client while it waits.
+fn left_waiting(scene: &Scene) {
+    let (client, begun) = (scene.client(), scene.seen.polled.load(SeqCst));
+    let pending = client.posting().forever().unwrap();
+    wait_until(|| scene.seen.polled.load(SeqCst) > begun);
+    drop(pending);
+}
+
+fn wait_until(holds: impl Fn() -> bool) {
+    while !holds() {
+        std::thread::yield_now();
+    }
+}
+
 fn inside(poll: &mut dyn FnMut()) {
     IS_INSIDE.set(true);
     poll();
@@ -112,9 +140,7 @@ fn is_panicked(called: Result<u32, CallError>) -> bool {
 
 #[test]
 fn a_runtime_around_procedures_has_their_timers_tasks_and_feeds() {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build();
-    let runtime = runtime.unwrap();
+    let runtime = runtime();
     let handle = runtime.handle().clone();
     let scene = Scene::new(Surroundings::new(move |poll| {
         let _entered = handle.enter();
@@ -130,7 +156,7 @@ fn a_runtime_around_procedures_has_their_timers_tasks_and_feeds() {
 }
 
 #[test]
-fn without_one_a_timer_panics_and_others_are_served() {
+fn without_one_timers_and_tasks_panic() {
     let scene = Scene::new(Surroundings::default());
     let client = scene.client();
     assert!(is_panicked(client.naps(1)));
@@ -140,17 +166,25 @@ fn without_one_a_timer_panics_and_others_are_served() {
 #[test]
 fn what_is_not_finished_is_dropped_in_its_surroundings() {
     let scene = Scene::new(Surroundings::new(inside));
-    let client = scene.client();
-    let pending = client.posting().forever().unwrap();
-    while scene.seen.begun_inside.load(SeqCst) == 0 {
-        std::thread::yield_now();
-    }
-    drop(pending);
-    drop(client);
-    while scene.seen.dropped.load(SeqCst) == 0 {
-        std::thread::yield_now();
-    }
+    left_waiting(&scene);
+    wait_until(|| scene.seen.dropped.load(SeqCst) == 1);
+    assert_eq!(scene.seen.polled_inside.load(SeqCst), 1);
     assert_eq!(scene.seen.dropped_inside.load(SeqCst), 1);
+}
+
+#[test]
+fn what_surroundings_do_not_drop_is_dropped_and_may_panic() {
+    let polls = AtomicU32::new(0);
+    // The polls of two calls, but no drop.
+    let scene = Scene::new(Surroundings::new(move |poll| match polls.fetch_add(1, SeqCst) {
+        0 | 2 => poll(),
+        _ => {}
+    }));
+    scene.seen.is_bad.store(true, SeqCst);
+    for dropped in 1..=2 {
+        left_waiting(&scene);
+        wait_until(|| scene.seen.dropped.load(SeqCst) == dropped);
+    }
 }
 
 #[test]
@@ -176,13 +210,26 @@ fn surroundings_that_panic_behind_the_poll_drop_what_waits() {
 }
 
 #[test]
+fn surroundings_that_panic_at_a_later_poll_end_the_call_that_was_woken() {
+    let (runtime, polls) = (runtime(), AtomicU32::new(0));
+    let handle = runtime.handle().clone();
+    let scene = Scene::new(Surroundings::new(move |poll| {
+        let _entered = handle.enter();
+        poll();
+        assert_ne!(polls.fetch_add(1, SeqCst), 1, "on purpose");
+    }));
+    let client = scene.client();
+    assert!(is_panicked(client.naps(20)));
+    assert_eq!(client.naps(0).unwrap(), 0);
+}
+
+#[test]
 fn a_poll_that_is_called_twice_polls_once() {
     let scene = Scene::new(Surroundings::new(|poll| {
         poll();
         poll();
     }));
-    let client = scene.client();
-    let pending = client.posting().forever().unwrap();
-    drop(pending);
-    assert!(is_panicked(client.naps(0)));
+    left_waiting(&scene);
+    wait_until(|| scene.seen.dropped.load(SeqCst) == 1);
+    assert_eq!(scene.seen.polled.load(SeqCst), 1);
 }

@@ -38,12 +38,6 @@ pub trait Entries: Send + Sync + 'static {
         false
     }
 
-    /// Calls `poll`, which polls an awaited procedure or drops it, in what the server has around
-    /// those.
-    fn surround(&self, poll: &mut dyn FnMut()) {
-        poll();
-    }
-
     /// If its procedures run on E-stacks but for its leaves: those, each in its place.
     fn leaves(&self) -> Option<&'static [ProcedureDescriptor]> {
         None

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +14,7 @@ use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, Stream};
 
-use super::binding::{ServerBinding, SharedEntries};
+use super::binding::{Exported, ServerBinding, SharedEntries};
 #[cfg(feature = "threads")]
 use super::estacks::OnEStacks;
 use super::limits::Limits;
@@ -147,15 +146,16 @@ impl Clerk {
         domain: &Domain,
         name: &str,
         entries: impl Entries,
-        mut options: ExportOptions,
+        options: ExportOptions,
     ) -> Result<Clerk, ExportError> {
         let system = |doing: &str| {
             let doing = doing.to_owned();
             move |reason| ExportError::System { doing, reason }
         };
         let shared = domain.core();
-        let entries = shared_entries(shared, entries, &mut options);
+        let entries = boxed_entries(shared, entries, &options);
         let entries = entries.map_err(system("make E-stacks"))?;
+        let entries = Arc::new(Exported { entries, surroundings: options.surroundings });
         let scope = match options.scope {
             Some(scope) => scope,
             None => name::default_scope().map_err(ExportError::Name)?,
@@ -431,20 +431,19 @@ impl Policy {
 }
 
 /// Entries as processors have them, on E-stacks if the options say so.
-fn shared_entries(
+fn boxed_entries(
     core: &DomainCore,
     entries: impl Entries,
-    options: &mut ExportOptions,
-) -> io::Result<SharedEntries> {
-    let surroundings = mem::take(&mut options.surroundings);
+    options: &ExportOptions,
+) -> io::Result<Box<dyn Entries>> {
     #[cfg(feature = "threads")]
     if options.runs_on_estacks {
         core.processors.estacks.prepare(&core.options)?;
-        return Ok(Arc::new(surroundings.of(OnEStacks::new(entries))));
+        return Ok(Box::new(OnEStacks::new(entries)));
     }
     #[cfg(not(feature = "threads"))]
-    let _ = core;
-    Ok(Arc::new(surroundings.of(entries)))
+    let _ = (core, options);
+    Ok(Box::new(entries))
 }
 
 impl fmt::Debug for ClerkCore {

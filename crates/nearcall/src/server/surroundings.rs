@@ -3,10 +3,6 @@
 
 use std::fmt;
 
-use nearcall_abi::{InterfaceDescriptor, ProcedureDescriptor};
-
-use crate::raw::{Arguments, Entries, Outcome};
-
 type Around = dyn Fn(&mut dyn FnMut()) + Send + Sync;
 
 /// What is done around each poll of a procedure that is awaited, and around the drop of one that
@@ -35,11 +31,11 @@ impl Surroundings {
         Surroundings(Some(Box::new(around)))
     }
 
-    /// Entries as processors have them.
-    pub(super) fn of(self, entries: impl Entries) -> Box<dyn Entries> {
-        match self.0 {
-            Some(around) => Box::new(Surrounded { entries, around }),
-            None => Box::new(entries),
+    /// Calls `poll` in them.
+    pub(super) fn around(&self, poll: &mut dyn FnMut()) {
+        match &self.0 {
+            Some(around) => around(poll),
+            None => poll(),
         }
     }
 }
@@ -47,33 +43,5 @@ impl Surroundings {
 impl fmt::Debug for Surroundings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "Surroundings" } else { "None" })
-    }
-}
-
-/// Entry stubs whose awaited procedures have surroundings.
-struct Surrounded<E> {
-    entries: E,
-    around: Box<Around>,
-}
-
-impl<E: Entries> Entries for Surrounded<E> {
-    fn interface(&self) -> &'static InterfaceDescriptor {
-        self.entries.interface()
-    }
-
-    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        self.entries.enter(procedure, arguments)
-    }
-
-    fn is_awaited(&self) -> bool {
-        self.entries.is_awaited()
-    }
-
-    fn leaves(&self) -> Option<&'static [ProcedureDescriptor]> {
-        self.entries.leaves()
-    }
-
-    fn surround(&self, poll: &mut dyn FnMut()) {
-        (self.around)(poll);
     }
 }

@@ -100,7 +100,7 @@ impl Suspended {
     ) -> Option<Finish> {
         let waker = Waker::from(Arc::clone(self));
         let (mut given, mut pending, mut finish) = (Some(procedure), None, None);
-        self.binding.entries.surround(&mut || {
+        self.binding.entries.surroundings.around(&mut || {
             let Some(mut procedure) = given.take() else { return };
             match procedure.as_mut().poll(&mut Context::from_waker(&waker)) {
                 Poll::Ready(ready) => finish = Some(ready),
@@ -150,9 +150,9 @@ impl Suspended {
             Err(TryLockError::WouldBlock) => None,
         };
         // A drop that panics is its author's; it must not end the thread that keeps house.
-        let _ = catch_unwind(AssertUnwindSafe(|| {
+        let _ = catch_unwind(AssertUnwindSafe(move || {
             if kept.is_some() {
-                self.binding.entries.surround(&mut || drop(kept.take()));
+                self.binding.entries.surroundings.around(&mut || drop(kept.take()));
             }
         }));
     }

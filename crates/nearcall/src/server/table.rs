@@ -172,10 +172,11 @@ mod tests {
     use crate::domain::DomainOptions;
     use crate::raw::{Arguments, Entries, Outcome};
     use crate::region::{self, RegionBytes, Segments};
-    use crate::server::binding::{Parts, ServerAStack};
+    use crate::server::binding::{Exported, Parts, ServerAStack};
     use crate::server::clerk::Importer;
     use crate::server::limits::Limits;
     use crate::server::quota::{Account, Quotas};
+    use crate::server::surroundings::Surroundings;
     use crate::server::trust::Member;
     use crate::wire::Socket;
 
@@ -221,7 +222,10 @@ mod tests {
             key,
             token: 0,
             name: String::new(),
-            entries: Arc::new(Box::new(Nothing)),
+            entries: Arc::new(Exported {
+                entries: Box::new(Nothing),
+                surroundings: Surroundings::default(),
+            }),
             importer: Arc::new(Importer::of(&stream).unwrap()),
             introducer: None,
             clerk: Weak::new(),
