@@ -9,6 +9,7 @@ pub(crate) mod deferred;
 pub(crate) mod descriptors;
 pub(crate) mod estacks;
 pub(crate) mod exchange;
+pub(crate) mod exported;
 pub(crate) mod feeds;
 pub(crate) mod handshake;
 pub(crate) mod holding;

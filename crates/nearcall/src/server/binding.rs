@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::mem::offset_of;
-use std::ops::Deref;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -21,39 +20,20 @@ use nearcall_os::{HeadWords, fence, futex};
 
 use super::clerk::{ClerkCore, Importer};
 use super::descriptors::Arrived;
+use super::exported::SharedEntries;
 use super::feeds::Feeds;
 use super::quota::{Account, Charge, Resource};
 use super::requests::Growing;
 use super::rules::Decision;
-use super::surroundings::Surroundings;
 use super::suspended::SuspendedCalls;
 use super::trust::{Member, TrustClass};
 use crate::audit::{Audit, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
-use crate::raw::Entries;
 use crate::wire::Socket;
 
 /// Smallest out-of-line segment, bytes.
 pub(crate) const OUT_OF_LINE_BYTES_MIN: usize = 64 << 10;
-
-/// The entry stubs, as all bindings of a clerk have them. Boxed, because where a value of unknown
-/// alignment begins in an `Arc` has to be worked out in each call.
-pub(crate) type SharedEntries = Arc<Exported>;
-
-/// What a clerk exports.
-pub(crate) struct Exported {
-    pub entries: Box<dyn Entries>,
-    pub surroundings: Surroundings,
-}
-
-impl Deref for Exported {
-    type Target = dyn Entries;
-
-    fn deref(&self) -> &(dyn Entries + 'static) {
-        &*self.entries
-    }
-}
 
 /// What a look at an A-stack found, and the words that its head said.
 pub(crate) type Looked = (Look, HeadWords);

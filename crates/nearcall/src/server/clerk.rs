@@ -14,9 +14,10 @@ use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, Stream};
 
-use super::binding::{Exported, ServerBinding, SharedEntries};
+use super::binding::ServerBinding;
 #[cfg(feature = "threads")]
 use super::estacks::OnEStacks;
+use super::exported::{Exported, SharedEntries};
 use super::limits::Limits;
 use super::named_socket::{self, NamedSocket};
 use super::rules::{Decision, Rules, permitted};

@@ -172,8 +172,9 @@ mod tests {
     use crate::domain::DomainOptions;
     use crate::raw::{Arguments, Entries, Outcome};
     use crate::region::{self, RegionBytes, Segments};
-    use crate::server::binding::{Exported, Parts, ServerAStack};
+    use crate::server::binding::{Parts, ServerAStack};
     use crate::server::clerk::Importer;
+    use crate::server::exported::Exported;
     use crate::server::limits::Limits;
     use crate::server::quota::{Account, Quotas};
     use crate::server::surroundings::Surroundings;
