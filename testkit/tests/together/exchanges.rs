@@ -11,10 +11,9 @@ use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient, ExchangingSums
 use testkit::exchanging::{export, name_of};
 use testkit::world::{Kind, in_world};
 
-const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+use crate::carrying::{self, NOTICED, expect};
 
-/// Longest until a server has noticed what nobody wants.
-const NOTICED: Duration = Duration::from_secs(5);
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Most words of a batch.
 const BATCH: u32 = 31;
@@ -46,15 +45,6 @@ fn import_with(options: nearcall::ImportOptions, name: &str) -> ExchangingClient
 fn echo(client: &ExchangingClient) -> (Sink<'_, String, ()>, Feed<'_, String>) {
     let (sink, feed) = client.echo().unwrap();
     (sink.begin(), feed.begin())
-}
-
-/// Waits until a count of the server's is this.
-fn expect(want: u32, count: impl Fn() -> Result<u32, CallError>) {
-    let begin = Instant::now();
-    while count().unwrap() != want {
-        assert!(begin.elapsed() < NOTICED, "{}, not {want}", count().unwrap());
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 fn is_over(error: &CallError) -> bool {
@@ -326,24 +316,9 @@ fn a_client_that_goes_ends_both_ways() {
     });
 }
 
-/// A call that is posted by hand, of a procedure that carries items.
-fn posted<'b>(client: &'b Client, procedure: &str, (feed, number): (u64, u32)) -> Pending<'b, ()> {
-    let index = EXCHANGING.procedures.iter().position(|one| one.name == procedure).unwrap();
-    let class = usize::from(EXCHANGING.procedures[index].class);
-    let mut call = client.claim_of_class(class, index as u32).unwrap();
-    call.put_u64::<0>(feed);
-    call.put_u32::<8>(number);
-    let fixed_bytes = match procedure.starts_with("_put") {
-        // A batch of nothing.
-        true => {
-            call.put_u32::<12>(4);
-            let mut variable = call.variable::<16>(8).unwrap();
-            variable.put(&[0; 4]);
-            16
-        }
-        false => 12,
-    };
-    call.post_pending(fixed_bytes, |_| Ok(())).unwrap()
+/// A call that is posted by hand, of a procedure that carries items, whose batches are of nothing.
+fn posted<'b>(client: &'b Client, procedure: &str, batch: (u64, u32)) -> Pending<'b, ()> {
+    carrying::posted((client, &EXCHANGING), procedure, batch, (4, [0; 4]))
 }
 
 #[test]

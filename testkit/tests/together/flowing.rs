@@ -9,7 +9,7 @@ use std::sync::Arc;
 // SeqCst: the tests compare what several threads counted.
 use std::sync::atomic::Ordering::SeqCst;
 use std::task::{Context, Waker};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::executor::block_on;
 use nearcall::name::Scope;
@@ -23,10 +23,9 @@ use testkit::flowing::flowing::{
     Refused,
 };
 
-use server::{Counts, Flow};
+use crate::carrying::{self, NOTICED, expect};
 
-/// Longest until a server has noticed what nobody wants.
-const NOTICED: Duration = Duration::from_secs(5);
+use server::{Counts, Flow};
 
 /// Milliseconds, much longer than anything takes.
 const NEVER: u32 = 600_000;
@@ -78,15 +77,6 @@ fn check(test: impl Fn(&dyn Fn() -> FlowingClient)) {
     test(&|| scene.client());
     let scene = Scene::new();
     test(&|| scene.twin());
-}
-
-/// Waits until a count of the server's is this.
-fn expect(want: u32, count: impl Fn() -> Result<u32, CallError>) {
-    let begin = Instant::now();
-    while count().unwrap() != want {
-        assert!(begin.elapsed() < NOTICED, "{}, not {want}", count().unwrap());
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 /// Puts until that fails.
@@ -395,24 +385,9 @@ fn a_server_that_is_shut_down_ends_its_feeds() {
     assert_eq!(scene.counts.given_up.load(SeqCst), 2);
 }
 
-/// A call that is posted by hand, of a procedure that carries items.
-fn posted<'b>(client: &'b Client, procedure: &str, (feed, number): (u64, u32)) -> Pending<'b, ()> {
-    let index = FLOWING.procedures.iter().position(|one| one.name == procedure).unwrap();
-    let class = usize::from(FLOWING.procedures[index].class);
-    let mut call = client.claim_of_class(class, index as u32).unwrap();
-    call.put_u64::<0>(feed);
-    call.put_u32::<8>(number);
-    let fixed_bytes = match procedure.starts_with("_put") {
-        // A batch of one number.
-        true => {
-            call.put_u32::<12>(1);
-            let mut variable = call.variable::<16>(8).unwrap();
-            variable.put(&[1; 4]);
-            16
-        }
-        false => 12,
-    };
-    call.post_pending(fixed_bytes, |_| Ok(())).unwrap()
+/// A call that is posted by hand, of a procedure that carries items, whose batches are of one number.
+fn posted<'b>(client: &'b Client, procedure: &str, batch: (u64, u32)) -> Pending<'b, ()> {
+    carrying::posted((client, &FLOWING), procedure, batch, (1, [1; 4]))
 }
 
 #[test]

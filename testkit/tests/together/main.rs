@@ -9,6 +9,7 @@ mod awaiting;
 mod binds;
 mod calls;
 mod cancellations;
+mod carrying;
 mod closing;
 mod deadlines;
 mod deferred;

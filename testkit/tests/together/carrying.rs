@@ -1,0 +1,44 @@
+//! What tests of feeds share: calls that carry items and are posted by hand, and counts of a server's
+//! that are waited for.
+
+use std::time::{Duration, Instant};
+
+use nearcall::raw::Client;
+use nearcall::{CallError, InterfaceDescriptor, Pending};
+
+/// Longest until a server has noticed what nobody wants.
+pub const NOTICED: Duration = Duration::from_secs(5);
+
+/// Waits until a count of the server's is this.
+pub fn expect(want: u32, count: impl Fn() -> Result<u32, CallError>) {
+    let begin = Instant::now();
+    while count().unwrap() != want {
+        assert!(begin.elapsed() < NOTICED, "{}, not {want}", count().unwrap());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Posts a call of a procedure that carries items; one that puts has `batch`: what stands before the
+/// items, and those.
+pub fn posted<'b>(
+    (client, interface): (&'b Client, &InterfaceDescriptor),
+    procedure: &str,
+    (feed, number): (u64, u32),
+    (length, items): (u32, [u8; 4]),
+) -> Pending<'b, ()> {
+    let index = interface.procedures.iter().position(|one| one.name == procedure).unwrap();
+    let class = usize::from(interface.procedures[index].class);
+    let mut call = client.claim_of_class(class, index as u32).unwrap();
+    call.put_u64::<0>(feed);
+    call.put_u32::<8>(number);
+    let fixed_bytes = match procedure.starts_with("_put") {
+        true => {
+            call.put_u32::<12>(length);
+            let mut variable = call.variable::<16>(8).unwrap();
+            variable.put(&items);
+            16
+        }
+        false => 12,
+    };
+    call.post_pending(fixed_bytes, |_| Ok(())).unwrap()
+}
