@@ -1,5 +1,5 @@
-//! What tests of feeds share: calls that carry items and are posted by hand, and counts of a server's
-//! that are waited for.
+//! What tests of feeds share: calls that carry items and are posted by hand, and counts of a
+//! server's that are waited for.
 
 use std::time::{Duration, Instant};
 
@@ -18,8 +18,8 @@ pub fn expect(want: u32, count: impl Fn() -> Result<u32, CallError>) {
     }
 }
 
-/// Posts a call of a procedure that carries items; one that puts has `batch`: what stands before the
-/// items, and those.
+/// Posts a call of a procedure that carries items; one that puts has what stands before its items,
+/// and those.
 pub fn posted<'b>(
     (client, interface): (&'b Client, &InterfaceDescriptor),
     procedure: &str,

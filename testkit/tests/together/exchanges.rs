@@ -316,7 +316,7 @@ fn a_client_that_goes_ends_both_ways() {
     });
 }
 
-/// A call that is posted by hand, of a procedure that carries items, whose batches are of nothing.
+/// A call that is posted by hand, of a procedure that carries items: none a batch.
 fn posted<'b>(client: &'b Client, procedure: &str, batch: (u64, u32)) -> Pending<'b, ()> {
     carrying::posted((client, &EXCHANGING), procedure, batch, (4, [0; 4]))
 }

@@ -385,7 +385,7 @@ fn a_server_that_is_shut_down_ends_its_feeds() {
     assert_eq!(scene.counts.given_up.load(SeqCst), 2);
 }
 
-/// A call that is posted by hand, of a procedure that carries items, whose batches are of one number.
+/// A call that is posted by hand, of a procedure that carries items: one number a batch.
 fn posted<'b>(client: &'b Client, procedure: &str, batch: (u64, u32)) -> Pending<'b, ()> {
     carrying::posted((client, &FLOWING), procedure, batch, (1, [1; 4]))
 }

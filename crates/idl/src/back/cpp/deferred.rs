@@ -28,17 +28,10 @@ impl Cpp<'_, '_> {
         text.label("  public:");
         text.line(format!("virtual ~{server}() = default;"));
         for (procedure, name) in procedures.iter().zip(functions) {
-            match is_deferred(*procedure) {
-                true => {
-                    let parameters = self.async_parameters(*procedure);
-                    text.line(format!("virtual void {name}({parameters}) = 0;"));
-                }
-                false => {
-                    let result = self.returned(*procedure, true).unwrap_or("void".into());
-                    let parameters = self.parameters(*procedure, true);
-                    text.line(format!("virtual {result} {name}({parameters}) = 0;"));
-                }
-            }
+            text.line(match is_deferred(*procedure) {
+                true => format!("virtual void {name}({}) = 0;", self.async_parameters(*procedure)),
+                false => self.declared_virtual(*procedure, name),
+            });
         }
         text.close("};");
         let runs = |text: &mut Text| {

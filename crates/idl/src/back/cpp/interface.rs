@@ -330,9 +330,7 @@ impl Cpp<'_, '_> {
         text.label("  public:");
         text.line(format!("virtual ~{server}() = default;"));
         for (procedure, name) in procedures.iter().zip(functions) {
-            let result = self.returned(*procedure, true).unwrap_or("void".into());
-            let parameters = self.parameters(*procedure, true);
-            text.line(format!("virtual {result} {name}({parameters}) = 0;"));
+            text.line(self.declared_virtual(*procedure, name));
         }
         text.close("};");
         let runs = |text: &mut Text| {
@@ -341,6 +339,12 @@ impl Cpp<'_, '_> {
             }
         };
         print_clerk([server, clerk], (c, ""), functions, runs, text);
+    }
+
+    /// A procedure of a server that runs it to its end.
+    pub fn declared_virtual(&self, procedure: Procedure<'_>, name: &str) -> String {
+        let result = self.returned(procedure, true).unwrap_or("void".into());
+        format!("virtual {result} {name}({}) = 0;", self.parameters(procedure, true))
     }
 
     /// What C's entry stub calls of a procedure, and what that needs.
