@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicU32;
 // SeqCst: the tests compare what several threads counted.
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
+use std::time::Duration;
 
 use nearcall::name::Scope;
 use nearcall::{Clerk, Domain, ExportError, ExportOptions, Inlet, NotPut, Outlet};
@@ -54,6 +56,19 @@ impl Exchanger {
     }
 }
 
+/// Ends its outlet where it is told that there is something in its inlet, and has whoever tells
+/// it wait until its client may have been told of that.
+struct Hasty(Mutex<Option<(Inlet<u32>, Outlet<u8>)>>);
+
+impl Wake for Hasty {
+    fn wake(self: Arc<Self>) {
+        if let Some((_inlet, outlet)) = self.0.lock().expect("nobody panics with it").take() {
+            outlet.end();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
 impl ExchangingServer for Exchanger {
     fn echo(&self, inlet: Inlet<String>, mut outlet: Outlet<String>) {
         self.spawn(move |counts| {
@@ -61,6 +76,7 @@ impl ExchangingServer for Exchanger {
                 outlet.put(word?)?;
                 counts.moved.fetch_add(1, SeqCst);
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -80,11 +96,12 @@ impl ExchangingServer for Exchanger {
                 let number = number?;
                 if number > limit {
                     outlet.raise(Refused { code: number as i32 }.into());
-                    break;
+                    return Ok(());
                 }
                 sum += u64::from(number);
                 outlet.put(sum)?;
             }
+            outlet.end();
             Ok(())
         });
         Ok(())
@@ -97,12 +114,13 @@ impl ExchangingServer for Exchanger {
                 outlet.put(number)?;
                 counts.moved.fetch_add(1, SeqCst);
             }
+            outlet.end();
             Ok(())
         });
     }
 
     fn mute(&self, inlet: Inlet<u32>, outlet: Outlet<u8>) {
-        drop(outlet);
+        outlet.end();
         self.spawn(move |counts| {
             for number in inlet {
                 number?;
@@ -112,13 +130,21 @@ impl ExchangingServer for Exchanger {
         });
     }
 
+    fn hasty(&self, mut inlet: Inlet<u32>, outlet: Outlet<u8>) {
+        let told = Arc::new(Hasty(Mutex::new(None)));
+        let waker = Waker::from(Arc::clone(&told));
+        let is_pending = inlet.poll_ready(&Context::from_waker(&waker)).is_pending();
+        *told.0.lock().expect("nobody panics with it") = Some((inlet, outlet));
+        assert!(is_pending, "nothing comes before it is open");
+    }
+
     fn kept(&self, inlet: Inlet<String>, outlet: Outlet<String>) {
         self.kept.lock().expect("nobody panics with it").push((inlet, outlet));
     }
 
     fn let_go(&self) -> u32 {
         let kept = std::mem::take(&mut *self.kept.lock().expect("nobody panics with it"));
-        kept.len() as u32
+        kept.into_iter().map(|(_, outlet)| outlet.end()).count() as u32
     }
 
     fn open(&self) -> u32 {

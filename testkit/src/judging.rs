@@ -154,5 +154,6 @@ fn turn<T: Clone, E>(
         assert_eq!(not_put.to_string(), why);
         outlet.put(item?)?;
     }
+    outlet.end();
     Ok(())
 }

@@ -158,9 +158,11 @@ impl Outlet {
         Ok(())
     }
 
-    /// There are no more items.
+    /// There are no more items: the client has had all of them.
     fn close(&self) -> PyResult<()> {
-        alone(&self.outlet)?.take();
+        if let Some(outlet) = alone(&self.outlet)?.take() {
+            outlet.end();
+        }
         Ok(())
     }
 
@@ -176,8 +178,13 @@ impl Outlet {
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         match raised {
-            Some(raised) if !errors::is_given_up(raised)? => self.raise_(raised),
-            _ => self.close(),
+            None => self.close(),
+            // Nobody is to be told of it, but what went is not all.
+            Some(raised) if errors::is_given_up(raised)? => {
+                alone(&self.outlet)?.take();
+                Ok(())
+            }
+            Some(raised) => self.raise_(raised),
         }
     }
 }
@@ -211,7 +218,11 @@ impl Outlet {
                 outlet.raise(why);
                 None
             }
-            (_, why) => why,
+            (Some(outlet), None) => {
+                outlet.end();
+                None
+            }
+            (None, why) => why,
         }
     }
 }

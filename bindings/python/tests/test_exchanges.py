@@ -106,6 +106,9 @@ def test_a_side_that_is_given_up_leaves_the_other(client: typing.Any) -> None:
     sink.flush()
     assert next(feed) == "word"
     sink.close()
+    # Its server has not had all, and leaves its outlet by an exception.
+    with pytest.raises(nearcall.Panicked):
+        next(feed)
     assert list(feed) == []
     becomes(before + 1, client.given_up)
     sink, feed = client.echo()
@@ -271,6 +274,8 @@ def test_sides_are_awaited(client: typing.Any, talking: Talking) -> None:
         await sink.flush()
         assert await anext(feed) == "word"
         await sink.aclose()
+        with pytest.raises(nearcall.Panicked):
+            await anext(feed)
         assert [word async for word in feed] == []
 
     asyncio.run(all())
@@ -326,11 +331,12 @@ def test_an_opening_whose_task_is_cancelled_is_aborted(talking: Talking) -> None
         asyncio.run(cancel(talking.TalkingAsyncClient.import_("late")))
 
 
-def test_what_a_procedure_leaves_is_ended(talking: Talking) -> None:
-    """Ends that nobody holds: the inlet takes none, and there are no items."""
+def test_what_a_procedure_leaves_is_not_whole(talking: Talking) -> None:
+    """Ends that nobody holds: the inlet takes none, and no items are not all there are."""
     with nearcall.export("leaves", Idle(talking, echo=lambda *_: None)):
         sink, feed = talking.TalkingClient.import_("leaves").echo()
-        assert list(feed) == []
+        with pytest.raises(nearcall.Panicked):
+            next(feed)
         sink.put("word")
         with pytest.raises(nearcall.NotExecuted):
             sink.flush()

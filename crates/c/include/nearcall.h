@@ -105,7 +105,7 @@ typedef enum nearcall_outcome {
     NEARCALL_NOT_EXECUTED = 4,    /* proven not to have run */
     NEARCALL_CALL_FAILED = 5,     /* the server ended while it had the call */
     NEARCALL_CALL_ABORTED = 6,    /* deadline passed, or cancelled; it may still be running */
-    NEARCALL_PANICKED = 7,        /* it ran and panicked */
+    NEARCALL_PANICKED = 7,        /* it ran and panicked, or left a feed before its end */
     NEARCALL_RESULTS_REFUSED = 8, /* it ran, and its results are beyond a limit */
     NEARCALL_PEER = 9,            /* the server broke the protocol; the binding is revoked */
     NEARCALL_NOT_BOUND = 10,      /* import */

@@ -610,29 +610,28 @@ template <class T> class inlet {
 };
 
 /* Items for the client of an exchange, from one thread at a time. They go once the procedure that
- * was given this has returned. When this goes, there are no more. */
+ * was given this has returned. When this goes before end or raise, by an exception or a return, they
+ * are not all: the client's call fails behind them. */
 template <class T> class outlet {
   public:
-    outlet(void *own, void (*give)(void *, const T &), void (*release)(void *),
-           void (*end)(void *, std::exception_ptr))
-        : own_(own, release), put_(give), raise_(end) {}
-    outlet(outlet &&) = default;
-    /* While an exception unwinds its scope, the items that there are are not all: the client's call
-     * fails behind them. */
-    ~outlet() {
-        if (own_ && std::uncaught_exceptions() > unwinding_) {
-            raise(std::runtime_error("an exception has left the scope of an outlet"));
-        }
-    }
+    outlet(void *own, void (*give)(void *, const T &), void (*release)(void *, bool is_whole),
+           void (*fail)(void *, std::exception_ptr))
+        : own_(own, {release}), put_(give), raise_(fail) {}
 
     /* Gives the client an item; waits while a batch is there that it has not asked for. Throws
      * call_error (NEARCALL_USAGE) if the interface forbids it: it is not sent, and the outlet goes
-     * on. Throws given_up, also behind raise. */
+     * on. Throws given_up, also behind end and raise. */
     void put(const T &source) {
         if (!own_) {
             throw given_up("the outlet is over");
         }
         put_(own_.get(), source);
+    }
+    /* There are no more items: the client has had all of them. */
+    void end() {
+        if (own_) {
+            own_.get_deleter().release(own_.release(), true);
+        }
     }
     /* Raises an exception of the interface behind the items, of which there are no more. The second
      * one is not told. */
@@ -643,9 +642,11 @@ template <class T> class outlet {
     }
 
   private:
-    /* Those that were unwinding when it was made. */
-    int unwinding_ = std::uncaught_exceptions();
-    std::unique_ptr<void, void (*)(void *)> own_;
+    struct unended {
+        void (*release)(void *, bool is_whole);
+        void operator()(void *own) const { release(own, false); }
+    };
+    std::unique_ptr<void, unended> own_;
     void (*put_)(void *, const T &);
     void (*raise_)(void *, std::exception_ptr);
 };

@@ -47,7 +47,7 @@ pub enum CallError {
         /// The life of the server that it is in.
         incarnation: u64,
     },
-    /// The procedure ran and panicked. The server lives on.
+    /// The procedure ran and panicked, or dropped what it was to reply with. The server lives on.
     Panicked {
         /// The procedure.
         procedure: ProcedureName<'static>,
@@ -423,7 +423,9 @@ impl fmt::Display for CallError {
             CallError::CallAborted { procedure, deadline, .. } => {
                 write!(f, "call aborted: {procedure} did not return within {deadline:?}")
             }
-            CallError::Panicked { procedure } => write!(f, "{procedure} panicked in the server"),
+            CallError::Panicked { procedure } => {
+                write!(f, "{procedure} panicked in the server, or was dropped there unfinished")
+            }
             CallError::ResultsRefused { procedure } => {
                 write!(f, "results of {procedure} are beyond a limit, or could not be made")
             }

@@ -111,12 +111,15 @@ fn a_side_that_is_given_up_leaves_the_other() {
         expect(1_000, || client.moved());
         expect(0, || client.open());
         assert_eq!(client.given_up().unwrap(), 0);
-        // The server is told that the client has stopped in the middle, and ends the other way.
+        // The server is told that the client has stopped in the middle, and drops its outlet by a
+        // `?`: what came is not all.
         let (mut sink, mut feed) = echo(&client);
         sink.put("word".to_owned()).unwrap();
         sink.flush().unwrap();
         assert_eq!(feed.next().unwrap().unwrap(), "word");
         drop(sink);
+        let said = feed.next().unwrap().unwrap_err();
+        assert!(matches!(said, CallError::Panicked { .. }), "{said}");
         assert!(feed.next().is_none());
         expect(1, || client.given_up());
         // One that speaks on is told that nobody listens.
@@ -281,6 +284,28 @@ fn another_policy_ends_both_ways_at_once() {
     });
     drop(sink);
     expect(0, || Ok(clerk.binding_count() as u32));
+}
+
+#[test]
+fn a_task_that_is_told_first_does_not_make_its_feed_look_complete() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let clerk = export(&domain, directory.path(), "hasty").unwrap();
+    // In which order the two ends are told differs from binding to binding.
+    let clients: Vec<_> = (0..8).map(|_| import(directory.path(), "hasty")).collect();
+    std::thread::scope(|scope| {
+        for client in &clients {
+            let (sink, feed) = client.hasty().unwrap();
+            scope.spawn(move || {
+                let _sink = sink.begin();
+                let said = feed.begin().next().unwrap().unwrap_err();
+                assert_eq!(said.ran(), Ran::No, "{said}");
+            });
+        }
+        // Likely while they wait for a batch; what is said is the same before.
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(clerk.set_policy(Policy::Rules(Rules::default())).unwrap(), 8);
+    });
 }
 
 #[test]

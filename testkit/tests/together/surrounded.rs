@@ -65,6 +65,7 @@ impl SurroundedAsyncServer for Server {
                     return;
                 }
             }
+            outlet.end();
         });
     }
 

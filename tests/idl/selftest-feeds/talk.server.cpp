@@ -35,6 +35,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -55,6 +56,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -92,6 +94,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -129,6 +132,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -166,6 +170,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -241,6 +246,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -260,6 +266,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -305,6 +312,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -350,6 +358,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }
@@ -395,6 +404,7 @@ class nc_server_0 final : public ::nearcall::idl::talk::TalksServer {
                     for (const auto &item : items) {
                         out.put(item);
                     }
+                    out.end();
                 } catch (const nearcall::given_up &) {
                     /* The client has said what differs. */
                 }

@@ -56,6 +56,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
                 Ok(())
             }
@@ -71,6 +72,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
                 Ok(())
             }
@@ -101,6 +103,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
                 Ok(())
             }
@@ -131,6 +134,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
                 Ok(())
             }
@@ -157,6 +161,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
                 Ok(())
             }
@@ -211,6 +216,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
             }
             1 => {
@@ -224,6 +230,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
             }
             2 => {
@@ -241,6 +248,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
             }
             3 => {
@@ -258,6 +266,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
             }
             _ => {
@@ -275,6 +284,7 @@ impl talk::talk::TalksServer for Server0 {
                             return;
                         }
                     }
+                    outlet.end();
                 });
             }
         }

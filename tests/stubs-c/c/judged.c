@@ -171,10 +171,10 @@ static void begin(void *(*work)(void *), void *inlet, void *outlet) {
             refused(nearcall_give_judging_Judging_##what(own.outlet, bad, &env), &env, why);      \
             CHECK(nearcall_give_judging_Judging_##what(own.outlet, item, &env));                  \
         }                                                                                         \
-        /* The last one is refused, too, and that is no error of the exchange's. */               \
+        /* The last one is refused, too, and those that went are all nonetheless. */              \
         refused(nearcall_give_judging_Judging_##what(own.outlet, bad, &env), &env, why);          \
         nearcall_release_inlet_judging_Judging_##what(own.inlet);                                 \
-        nearcall_release_outlet_judging_Judging_##what(own.outlet, &env);                         \
+        nearcall_release_outlet_judging_Judging_##what(own.outlet, NULL);                         \
         return NULL;                                                                              \
     }                                                                                             \
     static void what(void *self, nearcall_inlet_judging_Judging_##what *inlet,                    \

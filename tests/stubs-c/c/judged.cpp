@@ -72,6 +72,7 @@ void turn(nearcall::inlet<T> inlet, nearcall::outlet<T> outlet, const T &bad, co
             CHECK(why.find(said) != std::string::npos);
             out.put(item);
         }
+        out.end();
     }).detach();
 }
 

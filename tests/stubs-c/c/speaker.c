@@ -140,7 +140,7 @@ static void say(nearcall_sink_talking_Talking_echo *sink,
     nearcall_free(word);
 }
 
-/* A side is given up: the server learns it, and what it does then ends the other one. */
+/* A side is given up: the server learns it, and leaves the other one, which is not all then. */
 static void given_up(const talking_Talking *talking) {
     const uint32_t before = talking_Talking_given_up(talking, &env);
     nearcall_sides_talking_Talking_echo sides = talking_Talking_echo(talking, &env);
@@ -149,7 +149,7 @@ static void given_up(const talking_Talking *talking) {
     say(sides.sink, sides.feed);
     nearcall_release_sink_talking_Talking_echo(sides.sink);
     CHECK(!nearcall_next_talking_Talking_echo(sides.feed, &word, &env) && word == NULL);
-    expect(NEARCALL_RETURNED);
+    expect(NEARCALL_PANICKED);
     nearcall_release_feed_talking_Talking_echo(sides.feed);
     wait_for(talking, 0);
     CHECK(talking_Talking_given_up(talking, &env) == before + 1);

@@ -104,7 +104,7 @@ static void *echo_on(void *given) {
            nearcall_give_talking_Talking_echo(own->outlet, word, &env)) {
     }
     nearcall_release_inlet_talking_Talking_echo(own->inlet);
-    nearcall_release_outlet_talking_Talking_echo(own->outlet, NULL);
+    nearcall_release_outlet_talking_Talking_echo(own->outlet, &env);
     end(own, &env);
     return NULL;
 }
@@ -207,7 +207,7 @@ static void *be_mute(void *given) {
         changed(&moved_count, 1);
     }
     nearcall_release_inlet_talking_Talking_mute(own->inlet);
-    nearcall_release_outlet_talking_Talking_mute(own->outlet, NULL);
+    nearcall_release_outlet_talking_Talking_mute(own->outlet, &env);
     end(own, &env);
     return NULL;
 }

@@ -62,6 +62,7 @@ struct Talker : talking::TalkingServer {
                 line.text = room + line.text;
                 out.put(line);
             }
+            out.end();
         });
     }
 
@@ -70,6 +71,7 @@ struct Talker : talking::TalkingServer {
             for (const auto &word : in) {
                 out.put(word);
             }
+            out.end();
         });
     }
 
@@ -87,6 +89,7 @@ struct Talker : talking::TalkingServer {
                 sum += number;
                 out.put(sum);
             }
+            out.end();
         });
     }
 
@@ -97,6 +100,7 @@ struct Talker : talking::TalkingServer {
                 out.put(number);
                 moved_count++;
             }
+            out.end();
         });
     }
 
@@ -108,12 +112,16 @@ struct Talker : talking::TalkingServer {
                 CHECK(number == i);
                 moved_count++;
             }
+            out.end();
         });
     }
 
     std::uint32_t let_go() override {
         const std::lock_guard<std::mutex> held(lock);
         const auto count = static_cast<std::uint32_t>(both_kept.size());
+        for (auto &kept : both_kept) {
+            kept.second.end();
+        }
         both_kept.clear();
         alive_count -= 2 * static_cast<std::int32_t>(count);
         return count;

@@ -58,10 +58,11 @@ impl TalkingServer for Talker {
                         std::process::exit(0);
                     }
                     outlet.raise(refused(number as i32));
-                    break;
+                    return Ok(());
                 }
                 outlet.put(Line { number, text: format!("{room}{text}") })?;
             }
+            outlet.end();
             Ok(())
         });
         Ok(())
@@ -72,6 +73,7 @@ impl TalkingServer for Talker {
             for word in inlet {
                 outlet.put(word?)?;
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -88,6 +90,7 @@ impl TalkingServer for Talker {
                 sum += u64::from(number?);
                 outlet.put(sum)?;
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -99,17 +102,18 @@ impl TalkingServer for Talker {
                 outlet.put(number)?;
                 counts.moved.fetch_add(1, SeqCst);
             }
+            outlet.end();
             Ok(())
         });
     }
 
     fn mute(&self, count: u32, inlet: Inlet<u32>, outlet: Outlet<u8>) {
         self.spawn(move |counts| {
-            let _outlet = outlet;
             for (number, at) in inlet.take(count as usize).zip(0..) {
                 assert_eq!(number?, at);
                 counts.moved.fetch_add(1, SeqCst);
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -117,7 +121,7 @@ impl TalkingServer for Talker {
     fn let_go(&self) -> u32 {
         let kept = std::mem::take(&mut *self.kept.lock().expect("nobody panics with it"));
         self.counts.alive.fetch_sub(2 * kept.len() as i32, SeqCst);
-        kept.len() as u32
+        kept.into_iter().map(|(_, outlet)| outlet.end()).count() as u32
     }
 
     fn alive(&self) -> i32 {

@@ -61,7 +61,8 @@ class CallAborted(CallError):
 
 
 class Panicked(CallError):
-    """The procedure ran, and ended with an error of its own. The server lives on."""
+    """The procedure ran, and ended with an error of its own, or left what it was to reply with. The
+    server lives on."""
 
 
 class ResultsRefused(CallError):

@@ -390,7 +390,7 @@ class AsyncInlet(typing.Generic[Came]):
 class AsyncOutlet(typing.Generic[Sent]):
     """An :class:`Outlet` that is awaited until there is room. Belongs to one task at a time. Left as
     a context, it raises what was raised, but for :class:`GivenUp`; a task that is cancelled leaves
-    its client with an error."""
+    its client with an error, and so does an outlet that is not closed."""
 
     __slots__ = ("_outlet",)
 

@@ -288,8 +288,9 @@ pub unsafe extern "C" fn nearcall_inlet_release(inlet: *mut ForeignInlet) {
     }
 }
 
-/// Gives the client no more items; what the environment has raised, if there is one, comes behind
-/// them and is taken from it. A null outlet is nothing.
+/// Gives the client no more items: these were all if the environment is null, or has no error. What
+/// it has raised comes behind them and is taken from it; behind any other error, such as an item's
+/// that was refused, the client's call fails. A null outlet is nothing.
 ///
 /// # Safety
 ///
@@ -306,14 +307,16 @@ pub unsafe extern "C" fn nearcall_outlet_release(
     // SAFETY: H1, from `nearcall_make_exchange`.
     let outlet = unsafe { Box::from_raw(outlet) }.outlet;
     if environment.is_null() {
-        return;
+        return outlet.end();
     }
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
-    // It may be the one that an end was used with: what an item was refused for is nobody's error.
+    // It may be the one that an end was used with: that error is not the client's, but what it has
+    // is not all.
     let of_an_end = [Outcome::GivenUp, Outcome::Usage, Outcome::NoMemory];
-    let is_of_an_end = of_an_end.iter().any(|&of_it| environment.outcome == of_it as u32);
-    if environment.outcome != Outcome::RETURNED && !is_of_an_end {
-        outlet.raise(Raised::taken_from(environment));
+    match environment.outcome {
+        Outcome::RETURNED => outlet.end(),
+        outcome if of_an_end.iter().any(|&of_it| outcome == of_it as u32) => drop(outlet),
+        _ => outlet.raise(Raised::taken_from(environment)),
     }
 }

@@ -79,6 +79,8 @@ pub enum Refusal {
     ItemRefused,
     /// Nobody takes the items of this feed any more; these were not taken.
     FeedOver,
+    /// The outlet of this feed, or what was to answer, was dropped before it was ended.
+    Unended,
     /// The domain or the binding is about to end; the procedure did not run.
     Ended,
     /// The procedure ran, and its descriptors could not be sent.
@@ -465,6 +467,7 @@ impl Refusal {
             Refusal::Arguments(_) => Status::Malformed,
             Refusal::FeedOver => Status::FeedOver,
             Refusal::Ended => Status::Refused,
+            Refusal::Unended => Status::Panicked,
             Refusal::Results(_)
             | Refusal::NoMemory { .. }
             | Refusal::Descriptor(_)
@@ -494,6 +497,9 @@ impl fmt::Display for Refusal {
             }
             Refusal::ItemRefused => f.write_str("an item of its feed was refused"),
             Refusal::FeedOver => f.write_str("nobody takes the items of its feed any more"),
+            Refusal::Unended => {
+                f.write_str("its outlet, or its answer, was dropped before it was ended or given")
+            }
             Refusal::Ended => f.write_str("the binding is about to end"),
             Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),
         }

@@ -40,12 +40,11 @@ pub struct Inlet<T> {
     is_over: bool,
 }
 
-/// Items for a client. Dropping it says that there are no more; while its thread panics, that those
-/// there are is not all: then the client's call fails with `Panicked` behind them.
+/// Items for a client. [`Outlet::end`] says that there are no more, [`Outlet::raise`] that those
+/// there are is not all, and why.
 ///
-/// So who drops it early has its client take what there is for all of it: a task that is aborted,
-/// or one that returns, by a `?` behind an item that was refused for one. Who cannot go on
-/// [raises](Outlet::raise), or panics.
+/// Dropped without either, as by a task that is aborted, or by a `?`, those there are is not all
+/// either: the client's call fails with `Panicked` behind them, and the server's log says why.
 pub struct Outlet<T, E = Infallible> {
     way: Arc<Way<T, E>>,
     /// What is written here is written without the lock, which a server processor takes, too.
@@ -99,6 +98,8 @@ enum Last<E> {
     GivenUp,
     Raised(E),
     Panicked,
+    /// Its end was dropped, and nothing said.
+    Dropped,
 }
 
 /// The end that a client's batches come to. Dropped before the last one, they are given up.
@@ -228,10 +229,19 @@ impl<T, E> Outlet<T, E> {
         self.way.state().is_unwanted
     }
 
-    /// Raises an exception behind the items: the feed is over.
+    /// There are no more items: the client has had all of them. Never waits.
+    pub fn end(self) {
+        self.over(Last::Ended);
+    }
+
+    /// Raises an exception behind the items: the feed is over. Never waits.
     pub fn raise(self, raised: E) {
+        self.over(Last::Raised(raised));
+    }
+
+    fn over(&self, last: Last<E>) {
         let mut state = self.way.state();
-        state.last = Some(Last::Raised(raised));
+        state.last.get_or_insert(last);
         Way::wake(state);
     }
 }
@@ -248,10 +258,7 @@ impl<T> Drop for Inlet<T> {
 
 impl<T, E> Drop for Outlet<T, E> {
     fn drop(&mut self) {
-        let mut state = self.way.state();
-        let last = if std::thread::panicking() { Last::Panicked } else { Last::Ended };
-        state.last.get_or_insert(last);
-        Way::wake(state);
+        self.over(if std::thread::panicking() { Last::Panicked } else { Last::Dropped });
     }
 }
 
@@ -413,6 +420,7 @@ impl<T, E> AtWay<T, E> {
                     Poll::Ready(Some(Ok(Ok((state.items.take(), true)))))
                 }
                 Some(Last::Panicked) => Poll::Ready(None),
+                Some(Last::Dropped) => Poll::Ready(Some(Err(Box::new(Refusal::Unended)))),
             };
         }
         let items = state.items.take();
@@ -473,8 +481,13 @@ impl ServedCall<'_> {
             .feeds
             .with(feed, Some(number), |end| end.downcast_ref::<AskedEnd<T, E>>()?.0.enter(kind))?;
         Ok(async move {
-            let batch = poll_fn(|context| at_way.poll_next(context)).await;
+            let mut batch = poll_fn(|context| at_way.poll_next(context)).await;
             if !matches!(batch, Some(Ok(Ok((_, false))))) {
+                // A task that its inlet told of the binding's end may end its outlet before this
+                // end is told: to a client that still waits, that must not look like all there is.
+                if binding.feeds.is_over() {
+                    batch = Some(Err(Box::new(Refusal::Ended)));
+                }
                 binding.feeds.close(feed);
             }
             // It was told of where it happened; what waits for a batch ends as it did.

@@ -130,6 +130,11 @@ impl Feeds {
         let_go(closed);
     }
 
+    /// Whether the binding is over: so from before any end is told.
+    pub fn is_over(&self) -> bool {
+        self.table().is_over
+    }
+
     /// The binding is over.
     pub fn clear(&self) {
         let mut table = self.table();

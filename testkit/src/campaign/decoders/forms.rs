@@ -176,6 +176,7 @@ impl FormsServer for Mirror {
                     _ => return,
                 }
             }
+            outlet.end();
         });
         Ok(())
     }

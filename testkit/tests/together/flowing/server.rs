@@ -99,6 +99,7 @@ impl FlowingAsyncServer for Flow {
                 put(&mut outlet, number).await?;
                 counts.moved.fetch_add(1, SeqCst);
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -131,6 +132,7 @@ impl FlowingAsyncServer for Flow {
                 assert_eq!(refused.to_string(), "item is 10, allowed is 1 to 9");
                 put(&mut outlet, (digit % 9 + 1) as i32).await?;
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -155,6 +157,7 @@ impl FlowingAsyncServer for Flow {
             for octet in data {
                 put(&mut outlet, octet).await?;
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -223,6 +226,7 @@ impl FlowingAsyncServer for Flow {
             while let Some(item) = next(&mut inlet).await {
                 put(&mut outlet, item?).await?;
             }
+            outlet.end();
             Ok(())
         });
     }
@@ -232,7 +236,7 @@ impl FlowingAsyncServer for Flow {
         let count = kept.len() as u32;
         for kept in kept {
             match kept {
-                Kept::ToClient(outlet) => drop(outlet),
+                Kept::ToClient(outlet) => outlet.end(),
                 // It has ended.
                 Kept::Answered(inlet) => {
                     self.counts.moved.fetch_add(inlet.flatten().count() as u32, SeqCst);

@@ -78,9 +78,12 @@ impl C<'_> {
         text.line("/* Always at last: no more are taken. */");
         text.line(format!("{};", release_inlet_signature(name)));
         text.line(
-            "/* Always at last: there are no more. What `nc_env`, which may be null, has raised",
+            "/* Always at last: there are no more, and these are all if `nc_env` is null or has no",
         );
-        text.line(" * comes behind them. */");
+        text.line(
+            " * error. What it has raised comes behind them; behind any other error, such as an",
+        );
+        text.line(" * item's that was refused, the client's call fails. */");
         text.line(format!("{};", release_outlet_signature(name)));
     }
 

@@ -74,8 +74,13 @@ impl Cpp<'_, '_> {
         text.open("static void release_inlet(void *nc_own) {");
         text.line(format!("::nearcall_release_inlet_{c}({inlet});"));
         text.close("}");
-        text.open("static void release_outlet(void *nc_own) {");
-        text.line(format!("::nearcall_release_outlet_{c}({outlet}, nullptr);"));
+        text.open("static void release_outlet(void *nc_own, bool nc_is_whole) {");
+        text.line("nearcall_environment nc_env;");
+        text.line("::nearcall_begin(&nc_env);");
+        text.open("if (!nc_is_whole) {");
+        text.line("nc_env.outcome = NEARCALL_GIVEN_UP;");
+        text.close("}");
+        text.line(format!("::nearcall_release_outlet_{c}({outlet}, &nc_env);"));
         text.close("}");
         text.open("static void raise(void *nc_own, ::std::exception_ptr nc_thrown) {");
         text.line("nearcall_environment nc_own_env;");

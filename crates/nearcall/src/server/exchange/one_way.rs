@@ -83,29 +83,18 @@ impl<R, E> Answer<R, E> {
     pub fn give(mut self, answer: R) {
         // Refused it cannot be, and its client may have given it up.
         let _ = self.0.put(answer);
+        self.0.end();
     }
 
     /// Raises an exception in place of an answer: the feed is over. Never waits.
     pub fn raise(self, raised: E) {
-        self.end(Last::Raised(raised));
+        self.0.raise(raised);
     }
 
     /// Nobody waits for it: the client has given the feed up, or has ended. An [`Inlet`] says so as
     /// well, by [`GivenUp`](super::GivenUp), to whoever waits for the next item.
     pub fn is_given_up(&self) -> bool {
         self.0.is_given_up()
-    }
-
-    fn end(&self, last: Last<E>) {
-        let mut state = self.0.way.state();
-        state.last.get_or_insert(last);
-        Way::wake(state);
-    }
-}
-
-impl<R, E> Drop for Answer<R, E> {
-    fn drop(&mut self) {
-        self.end(Last::Panicked);
     }
 }
 
@@ -121,6 +110,7 @@ impl<R, E> AtWay<R, E> {
         }
         match state.last.take() {
             Some(Last::Raised(raised)) => Poll::Ready(Some(Ok(Err(raised)))),
+            Some(Last::Dropped) => Poll::Ready(Some(Err(Box::new(Refusal::Unended)))),
             Some(_) => Poll::Ready(None),
             None => {
                 state.waker = Some(context.waker().clone());
@@ -287,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_raised_is_told_once_and_no_answer_is_a_panic() {
+    fn what_is_raised_is_told_once_and_no_answer_is_no_end() {
         let (end, _inlet, answer) = opened();
         answer.raise(3);
         let at_answer_raised = at_answer(&end);
@@ -298,7 +288,10 @@ mod tests {
 
         let (end, _inlet, answer) = opened();
         drop(answer);
-        assert!(matches!(at_answer(&end).poll_answered(&context()), Poll::Ready(None)));
+        let Poll::Ready(Some(Err(unended))) = at_answer(&end).poll_answered(&context()) else {
+            panic!("it looks answered");
+        };
+        assert!(matches!(*unended, Refusal::Unended));
     }
 
     #[test]

@@ -91,13 +91,28 @@ impl Wake for Woken {
 }
 
 #[test]
-fn items_of_an_outlet_that_was_dropped_are_all() {
+fn items_of_an_outlet_that_was_ended_are_all() {
+    let (ends, _inlet, mut outlet) = exchange::<(), u32, Infallible>(0, 10, Keeping::AsItIs);
+    outlet.put(7).unwrap();
+    outlet.end();
+    let at_way = ends.asked.0.enter(0).unwrap();
+    let items = at_way.poll_next(&Context::from_waker(Waker::noop()));
+    assert!(matches!(&items, Poll::Ready(Some(Ok(Ok((items, true))))) if items.items() == [7]));
+}
+
+#[test]
+fn items_of_an_outlet_that_was_dropped_are_not_all() {
     let (ends, _inlet, mut outlet) = exchange::<(), u32, Infallible>(0, 10, Keeping::AsItIs);
     outlet.put(7).unwrap();
     drop(outlet);
     let at_way = ends.asked.0.enter(0).unwrap();
-    let items = at_way.poll_next(&Context::from_waker(Waker::noop()));
-    assert!(matches!(&items, Poll::Ready(Some(Ok(Ok((items, true))))) if items.items() == [7]));
+    let context = Context::from_waker(Waker::noop());
+    let items = at_way.poll_next(&context);
+    assert!(matches!(&items, Poll::Ready(Some(Ok(Ok((items, false))))) if items.items() == [7]));
+    let Poll::Ready(Some(Err(unended))) = at_way.poll_next(&context) else {
+        panic!("they look like all there are");
+    };
+    assert!(matches!(*unended, Refusal::Unended));
 }
 
 #[test]
@@ -147,7 +162,7 @@ fn a_refused_item_was_not_put_and_the_exchange_goes_on() {
         outlet.put(word.clone()).unwrap();
         assert_eq!(outlet.put(lengthy.clone()), Err(refused.clone()));
     }
-    drop(outlet);
+    outlet.end();
     let mut want = Writer::new();
     words.to_vec().marshal(&mut want);
     let items = at_way.poll_next(&context);

@@ -63,6 +63,8 @@ impl Programs<'_, '_, '_> {
             text.line(format!("{} nc_raised;", self.cpp.path(id)));
             self.assign_fields(id, members, "nc_raised", text);
             text.line("out.raise(nc_raised);");
+        } else {
+            text.line("out.end();");
         }
         text.end();
         text.open("} catch (const nearcall::given_up &) {");

@@ -91,7 +91,10 @@ impl Programs<'_, '_> {
             }
             (FeedWay::Back { .. } | FeedWay::Both { .. }, raised) => {
                 let (owned, value) = (self.owned(&declared), self.expression(&declared, items));
-                let last = raised.map_or(String::new(), |one| format!("outlet.raise({one});\n"));
+                let last = match raised {
+                    Some(one) => format!("outlet.raise({one});\n"),
+                    None => "outlet.end();\n".to_owned(),
+                };
                 let put = "for item in items { if outlet.put(item).is_err() { return; } }\n";
                 (format!("let items: {owned} = {value};\n"), format!("{put}{last}"))
             }
