@@ -27,6 +27,8 @@ pub enum Status {
     NotPermitted,
     /// Not run: nobody takes the items of its feed any more.
     FeedOver,
+    /// Not run: the server has no room for what the call brings; its user has its share.
+    Overloaded,
 }
 
 impl Status {
@@ -42,6 +44,7 @@ impl Status {
             Status::ResultsRefused => 0x1_0004,
             Status::NotPermitted => 0x1_0005,
             Status::FeedOver => 0x1_0006,
+            Status::Overloaded => 0x1_0007,
         }
     }
 
@@ -57,6 +60,7 @@ impl Status {
             0x1_0004 => Status::ResultsRefused,
             0x1_0005 => Status::NotPermitted,
             0x1_0006 => Status::FeedOver,
+            0x1_0007 => Status::Overloaded,
             _ => return None,
         })
     }
@@ -79,6 +83,7 @@ mod tests {
             Status::ResultsRefused,
             Status::NotPermitted,
             Status::FeedOver,
+            Status::Overloaded,
         ];
         for status in all {
             assert_eq!(Status::from_word(status.to_word()), Some(status));
@@ -87,7 +92,7 @@ mod tests {
 
     #[test]
     fn an_unknown_word_is_no_status() {
-        assert_eq!(Status::from_word(0x1_0007), None);
+        assert_eq!(Status::from_word(0x1_0008), None);
         assert_eq!(Status::from_word(u32::MAX), None);
     }
 }

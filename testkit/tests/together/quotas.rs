@@ -3,6 +3,7 @@
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use nearcall::name::Scope;
 use nearcall::raw::Entries;
@@ -13,6 +14,8 @@ use nearcall::{
 };
 use nearcall_os::socket::Stream;
 use testkit::contract::{self, import_options};
+use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient, ExchangingEntries};
+use testkit::exchanging::Exchanger;
 use testkit::faults::faults::{PASSING, PassingClient, PassingEntries};
 use testkit::passing::Passer;
 use testkit::stubs::contract::{CONTRACT, ContractClient};
@@ -283,6 +286,44 @@ fn a_rule_bounds_descriptors_of_calls_and_the_binding_lives() {
     let error = client.swap(file.as_fd(), socket.as_fd()).unwrap_err();
     assert_eq!(error.ran(), Ran::No, "{error}");
     client.back(file.as_fd()).unwrap();
+    assert!(!client.binding().is_revoked());
+}
+
+#[test]
+fn batches_that_nobody_takes_are_their_clients() {
+    let mut limits = Limits::default();
+    limits.binding.own_bytes_max = Some(24 << 20);
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let entries = ExchangingEntries::new(Exchanger::default());
+    let _clerk = export_within(&domain, directory.path(), entries, limits).unwrap();
+    let (here, options) = (Domain::new().unwrap(), import_options(directory.path()));
+    let binding = Binding::import_with(&here, "keeper", &EXCHANGING, options).unwrap();
+    let client = ExchangingClient::new(binding).with_deadline(Duration::from_secs(20));
+    let word = "w".repeat(8 << 20);
+    let sends = || {
+        let (sink, feed) = client.kept().unwrap();
+        let mut sink = sink.begin();
+        sink.put(word.clone()).and_then(|()| sink.end()).map(|()| feed)
+    };
+    let kept: Vec<_> = (0..2).map(|_| sends().unwrap()).collect();
+    let refused = sends();
+    assert!(is_overloaded(&refused), "{:?}", refused.err());
+    // Of what was taken nothing is charged, though its exchange goes on. What comes back is charged
+    // as well, for each of five A-stacks.
+    let mut open = Vec::new();
+    for number in 0..24 {
+        let (sink, feed) = client.echo().unwrap();
+        let mut sink = sink.begin();
+        let word = format!("{number:2}").repeat(150 << 10);
+        sink.put(word.clone()).unwrap();
+        sink.flush().unwrap();
+        let came = feed.begin().next().unwrap().unwrap();
+        assert!(came == word, "word {number} is another one");
+        open.push(sink);
+    }
+    drop((kept, client.let_go().unwrap()));
+    drop((0..2).map(|_| sends().unwrap()).collect::<Vec<_>>());
     assert!(!client.binding().is_revoked());
 }
 

@@ -21,7 +21,7 @@ use super::variable::Variable;
 use crate::batch::{Batches, Keeping};
 use crate::error::{OverBound, UsageError};
 use crate::server::deferred::{self, Deferred};
-use crate::server::exchange::NextBatch;
+use crate::server::exchange::calls::NextBatch;
 use crate::server::feeds::{Items, Taker};
 use crate::server::suspended;
 
@@ -79,6 +79,8 @@ pub enum Refusal {
     ItemRefused,
     /// Nobody takes the items of this feed any more; these were not taken.
     FeedOver,
+    /// Its arguments would lie here until somebody takes them, and its user has all that it may.
+    Overloaded,
     /// The outlet of this feed, or what was to answer, was dropped before it was ended.
     Unended,
     /// The domain or the binding is about to end; the procedure did not run.
@@ -466,6 +468,7 @@ impl Refusal {
         match self {
             Refusal::Arguments(_) => Status::Malformed,
             Refusal::FeedOver => Status::FeedOver,
+            Refusal::Overloaded => Status::Overloaded,
             Refusal::Ended => Status::Refused,
             Refusal::Unended => Status::Panicked,
             Refusal::Results(_)
@@ -497,6 +500,7 @@ impl fmt::Display for Refusal {
             }
             Refusal::ItemRefused => f.write_str("an item of its feed was refused"),
             Refusal::FeedOver => f.write_str("nobody takes the items of its feed any more"),
+            Refusal::Overloaded => f.write_str("its user has all that it may have here"),
             Refusal::Unended => {
                 f.write_str("its outlet, or its answer, was dropped before it was ended or given")
             }

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::arguments::{Arguments, Refusal};
-use crate::server::exchange::NextBatch;
+use crate::server::exchange::calls::NextBatch;
 use crate::server::exchange::one_way::Answered;
 pub use crate::server::exchange::one_way::{InletEnd, OutletEnd, inlet, outlet};
 pub use crate::server::exchange::{Ends, exchange};

@@ -255,6 +255,7 @@ fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
         Some(Status::NoProcedure) => not_executed(NotExecuted::ArgumentsRefused),
         Some(Status::NotPermitted) => not_executed(NotExecuted::NotPermitted),
         Some(Status::FeedOver) => not_executed(NotExecuted::FeedOver),
+        Some(Status::Overloaded) => not_executed(NotExecuted::Overloaded),
         Some(Status::Panicked) => CallError::Panicked { procedure: name },
         Some(Status::ResultsRefused) => CallError::ResultsRefused { procedure: name },
         Some(Status::Returned | Status::Raised(_)) | None => {

@@ -11,22 +11,19 @@
 //! sends nothing, or asks for nothing, has a call suspended and no server processor. Neither way
 //! knows of the other.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, poll_fn};
-use std::panic::resume_unwind;
+use std::future::poll_fn;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use super::binding::ServerBinding;
-use super::current;
+use super::quota::Charge;
 use crate::batch::{Batch, Keeping};
 use crate::error::UsageError;
-use crate::raw::{Refusal, ServedCall};
 
+pub(crate) mod calls;
 pub(crate) mod one_way;
 
 /// Items that a client sends. `None` once the client has said that there are no more.
@@ -81,6 +78,8 @@ struct Way<T, E> {
 
 struct State<T, E> {
     items: Batch<T>,
+    /// What a client is charged with for them.
+    charge: Option<Charge>,
     /// Why there are no more behind them.
     last: Option<Last<E>>,
     /// Nobody takes them.
@@ -168,10 +167,13 @@ impl<T> Iterator for Inlet<T> {
     fn next(&mut self) -> Option<Result<T, GivenUp>> {
         if self.batch.is_empty() && !self.is_over {
             let mut state = self.way.wait_while(Way::has_none);
+            let charge = state.charge.take();
             self.batch = state.items.take().into_items().into();
             self.is_over = self.batch.is_empty();
             let is_given_up = matches!(state.last, Some(Last::GivenUp));
             Way::wake(state);
+            // It takes locks of its own.
+            drop(charge);
             if self.is_over && is_given_up {
                 return Some(Err(GivenUp));
             }
@@ -250,7 +252,7 @@ impl<T> Drop for Inlet<T> {
     fn drop(&mut self) {
         let mut state = self.way.state();
         state.is_unwanted = true;
-        let unwanted = state.items.take();
+        let unwanted = (state.items.take(), state.charge.take());
         Way::wake(state);
         drop(unwanted);
     }
@@ -302,6 +304,7 @@ impl<T, E> Way<T, E> {
     fn new(kind: u32, items: Batch<T>) -> Way<T, E> {
         let state = State {
             items,
+            charge: None,
             last: None,
             is_unwanted: false,
             has_call: false,
@@ -398,144 +401,6 @@ impl<T, E> Way<T, E> {
         is_first.then(|| AtWay(Arc::clone(self)))
     }
 }
-
-impl<T, E> AtWay<T, E> {
-    /// What there is for the client, and whether it is the last. `None`: who was to put more has
-    /// panicked.
-    fn poll_next(&self, context: &Context<'_>) -> Poll<Option<NextBatch<T, E>>> {
-        let mut state = self.0.state();
-        if state.is_unwanted {
-            // Its client has closed it and waits for nothing, or is not served any more: to that
-            // one, what it has had must not look like all there is.
-            return Poll::Ready(Some(Err(Box::new(Refusal::Ended))));
-        }
-        if state.items.is_empty() {
-            return match state.last.take() {
-                None => {
-                    state.waker = Some(context.waker().clone());
-                    Poll::Pending
-                }
-                Some(Last::Raised(raised)) => Poll::Ready(Some(Ok(Err(raised)))),
-                Some(Last::Ended | Last::GivenUp) => {
-                    Poll::Ready(Some(Ok(Ok((state.items.take(), true)))))
-                }
-                Some(Last::Panicked) => Poll::Ready(None),
-                Some(Last::Dropped) => Poll::Ready(Some(Err(Box::new(Refusal::Unended)))),
-            };
-        }
-        let items = state.items.take();
-        let is_last = matches!(state.last, Some(Last::Ended));
-        self.0.tell(state);
-        Poll::Ready(Some(Ok(Ok((items, is_last)))))
-    }
-
-    /// Whether there is room for a batch, which is taken then.
-    fn poll_put(
-        &self,
-        items: &mut Batch<T>,
-        context: &Context<'_>,
-    ) -> Poll<Result<(), Box<Refusal>>> {
-        let mut state = self.0.state();
-        if state.is_unwanted || state.last.is_some() {
-            return Poll::Ready(Err(Box::new(Refusal::FeedOver)));
-        }
-        if !state.items.is_empty() {
-            state.waker = Some(context.waker().clone());
-            return Poll::Pending;
-        }
-        state.items.append(items);
-        self.0.tell(state);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl ServedCall<'_> {
-    /// Opens both ways of an exchange: the number of what comes to the client, then that of what
-    /// goes.
-    pub(crate) fn open_exchange<A, B, E>(
-        &self,
-        Ends { sent, asked }: Ends<A, B, E>,
-    ) -> Result<(u64, u64), Box<Refusal>>
-    where
-        A: Send + 'static,
-        B: Send + 'static,
-        E: Send + 'static,
-    {
-        let ends: [Box<dyn Any + Send>; 2] = [Box::new(asked), Box::new(sent)];
-        let [feed, sink] = self.open_feeds(ends)?;
-        Ok((feed, sink))
-    }
-
-    /// Waits for batch `number` of what the application puts, and says whether it is the last.
-    pub(crate) fn next_of_exchange<T, E>(
-        &self,
-        kind: u32,
-        (feed, number): (u64, u32),
-    ) -> Result<impl Future<Output = NextBatch<T, E>> + Send + use<T, E>, Box<Refusal>>
-    where
-        T: Send + 'static,
-        E: Send + 'static,
-    {
-        let binding = self.outliving()?;
-        let at_way = binding
-            .feeds
-            .with(feed, Some(number), |end| end.downcast_ref::<AskedEnd<T, E>>()?.0.enter(kind))?;
-        Ok(async move {
-            let mut batch = poll_fn(|context| at_way.poll_next(context)).await;
-            if !matches!(batch, Some(Ok(Ok((_, false))))) {
-                // A task that its inlet told of the binding's end may end its outlet before this
-                // end is told: to a client that still waits, that must not look like all there is.
-                if binding.feeds.is_over() {
-                    batch = Some(Err(Box::new(Refusal::Ended)));
-                }
-                binding.feeds.close(feed);
-            }
-            // It was told of where it happened; what waits for a batch ends as it did.
-            batch.unwrap_or_else(|| {
-                resume_unwind(Box::new("who was to put more items has panicked"))
-            })
-        })
-    }
-
-    /// Waits until the application has taken the batch before.
-    pub(crate) fn put_to_exchange<T: Send + 'static>(
-        &self,
-        kind: u32,
-        (feed, number): (u64, u32),
-        items: Vec<T>,
-    ) -> Result<impl Future<Output = Result<(), Box<Refusal>>> + Send + use<T>, Box<Refusal>> {
-        let binding = self.outliving()?;
-        let at_way = binding
-            .feeds
-            .with(feed, Some(number), |end| end.downcast_ref::<SentEnd<T>>()?.0.enter(kind))?;
-        let mut items = Batch::of(items);
-        Ok(async move { poll_fn(|context| at_way.poll_put(&mut items, context)).await })
-    }
-
-    /// The client sends no more.
-    pub(crate) fn end_of_exchange<T: Send + 'static>(
-        &self,
-        kind: u32,
-        feed: u64,
-    ) -> Result<(), Box<Refusal>> {
-        let feeds = &self.binding.feeds;
-        let way = feeds.with(feed, None, |end| end.downcast_ref::<SentEnd<T>>()?.end(kind))?;
-        way.tell(way.state());
-        feeds.close(feed);
-        Ok(())
-    }
-
-    /// Its binding, for what outlives the look at its A-stack.
-    fn outliving(&self) -> Result<Arc<ServerBinding>, Box<Refusal>> {
-        current::served_binding().ok_or_else(|| Box::new(Refusal::Ended))
-    }
-}
-
-/// Items and whether they are the last, or what was raised.
-type BatchOrRaised<T, E> = Result<(Batch<T>, bool), E>;
-
-/// What a call for a batch brings.
-pub(crate) type NextBatch<T, E> = Result<BatchOrRaised<T, E>, Box<Refusal>>;
 
 impl fmt::Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,7 +13,7 @@ use nearcall_core::Sequence;
 use nearcall_os::clock;
 
 use super::binding::ServerBinding;
-use super::exchange::NextBatch;
+use super::exchange::calls::NextBatch;
 use crate::batch::{Batch, Batches};
 use crate::error::UsageError;
 use crate::raw::{Keeping, Malformed, Refusal, ServedCall};

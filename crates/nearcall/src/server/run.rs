@@ -287,8 +287,9 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
 #[cold]
 #[inline(never)]
 fn refused(binding: &ServerBinding, procedure: &dyn Display, refusal: &Refusal) -> Replied {
-    // Of an item the log told when it was made; what ends was ended.
-    if !matches!(refusal, Refusal::ItemRefused | Refusal::Ended)
+    // Of an item the log told when it was made, and of a share when it was asked for; what ends was
+    // ended.
+    if !matches!(refusal, Refusal::ItemRefused | Refusal::Overloaded | Refusal::Ended)
         && let Some(unsaid) = binding.may_warn()
     {
         let name = &binding.name;

@@ -173,16 +173,16 @@ impl ServedCall<'_> {
         E: Send + 'static,
     {
         let binding = self.outliving()?;
+        let mut sent = self.sent(items)?;
         let (at_way, at_answer) = binding.feeds.with(feed, Some(number), |end| {
             let InletEnd { sent, answer } = end.downcast_ref::<InletEnd<T, R, E>>()?;
             Some((sent.0.enter(kind)?, answer.0.enter(kind)?))
         })?;
-        let mut items = Batch::of(items);
         Ok(async move {
             // The answer first: once there is one, an inlet that is kept sees no item, rather than
             // those that happen to find room.
             let put = poll_fn(|context| match at_answer.poll_answered(context) {
-                Poll::Pending => match at_way.poll_put(&mut items, context) {
+                Poll::Pending => match at_way.poll_put(&mut sent, context) {
                     Poll::Ready(Ok(())) => Poll::Ready(Some(Ok(Ok(())))),
                     Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
                 },

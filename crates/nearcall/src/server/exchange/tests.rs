@@ -1,11 +1,13 @@
 //! What an inlet and an outlet promise, without a binding.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::task::Wake;
 
+use super::calls::{NextBatch, Sent};
 use super::*;
 use crate::error::OverBound;
-use crate::raw::{Marshal, Writer};
+use crate::raw::{Marshal, Refusal, Writer};
 
 #[test]
 fn items_of_an_outlet_that_a_panic_drops_are_not_all() {
@@ -41,7 +43,7 @@ fn items_that_came_together_are_had_together_and_the_end_once() {
     let (ends, mut inlet, _outlet) = exchange::<u32, u32, Infallible>(0, 1, Keeping::AsItIs);
     let context = &Context::from_waker(Waker::noop());
     let comes = |items: Vec<u32>| {
-        let came = ends.sent.0.enter(0).unwrap().poll_put(&mut Batch::of(items), context);
+        let came = ends.sent.0.enter(0).unwrap().poll_put(&mut Sent::new(items, None), context);
         assert!(matches!(came, Poll::Ready(Ok(()))));
     };
     comes(vec![1, 2, 3]);
@@ -60,7 +62,7 @@ fn a_task_is_woken_when_it_need_not_wait_any_more() {
     let waker = Waker::from(Arc::clone(&woken));
     let context = &Context::from_waker(&waker);
     assert!(inlet.poll_ready(context).is_pending() && outlet.poll_ready(context).is_ready());
-    let comes = ends.sent.0.enter(0).unwrap().poll_put(&mut Batch::of(vec![7]), context);
+    let comes = ends.sent.0.enter(0).unwrap().poll_put(&mut Sent::new(vec![7], None), context);
     assert!(matches!(comes, Poll::Ready(Ok(()))) && woken.take() == 1);
     assert!(inlet.poll_ready(context).is_ready() && inlet.next() == Some(Ok(7)));
     outlet.put(8).unwrap();
@@ -219,7 +221,7 @@ fn a_server_that_hands_both_errors_on_says_which_it_was() {
     let judged = Keeping::Judged(|item: &u32, writer| writer.range("item", item, "none"));
     let (ends, inlet, outlet) = exchange::<u32, u32, Infallible>(0, 1, judged);
     let context = Context::from_waker(Waker::noop());
-    let sent = ends.sent.0.enter(0).unwrap().poll_put(&mut Batch::of(vec![7]), &context);
+    let sent = ends.sent.0.enter(0).unwrap().poll_put(&mut Sent::new(vec![7], None), &context);
     assert!(matches!(sent, Poll::Ready(Ok(()))));
     let refused = echo(inlet, outlet).unwrap_err();
     assert_eq!(refused.to_string(), "item is 7, allowed is none");
