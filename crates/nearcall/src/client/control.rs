@@ -37,6 +37,10 @@ pub(crate) const EXCHANGE_NS_MAX: u64 = 5_000_000_000;
 /// The same for a segment that results lie in: an honest server has sent it before it replied.
 pub(crate) const RESULTS_NS_MAX: u64 = 100_000_000;
 
+/// Most packets that are looked at when the time is over: more than a socket holds, and few enough
+/// for a server that never stops sending.
+const LATE_PACKETS_MAX: u32 = 1_000;
+
 /// What a caller is told of a server that did not take a segment.
 const NOT_MAPPED: &str = "the server did not map it";
 
@@ -189,6 +193,7 @@ impl ClientBinding {
         switching::tell_all();
         let control = &self.control;
         let given_up_ns = clock::now_ns() + timeout_ns;
+        let mut late_left = LATE_PACKETS_MAX;
         let mut inbox = control.inbox();
         loop {
             if let Some(found) = find(&mut inbox) {
@@ -198,24 +203,33 @@ impl ClientBinding {
             if (left_ns == 0 && until_ns <= given_up_ns) || is_cancelled() {
                 return Err(Missing::Late);
             }
-            let left = cancellation::slice(Duration::from_nanos(left_ns));
-            if inbox.is_read && left_ns > 0 {
-                let waited = control.news.wait_timeout(inbox, left);
+            // This thread may not have run, or may have mapped what else came, and the one at the
+            // socket may have what we look for in its hands: a server is given up only once what it
+            // has delivered is filed.
+            let is_late = left_ns == 0;
+            late_left -= u32::from(is_late);
+            if inbox.is_read && late_left > 0 {
+                let longest_ns = if is_late { EXCHANGE_NS_MAX } else { left_ns };
+                let longest = cancellation::slice(Duration::from_nanos(longest_ns));
+                let waited = control.news.wait_timeout(inbox, longest);
                 inbox = waited.unwrap_or_else(PoisonError::into_inner).0;
                 continue;
             }
-            let filed = match left_ns {
-                0 => Err(WireError::Socket(SocketError::TimedOut)),
-                _ => {
-                    inbox.is_read = true;
-                    drop(inbox);
-                    let packet = control.socket.receive(left);
-                    inbox = control.inbox();
-                    inbox.is_read = false;
-                    control.news.notify_all();
-                    self.file(&mut inbox, packet)
+            inbox.is_read = true;
+            drop(inbox);
+            let packet = match is_late {
+                true if late_left == 0 => Ok(None),
+                true => control.socket.try_receive(),
+                false => {
+                    let left = cancellation::slice(Duration::from_nanos(left_ns));
+                    control.socket.receive(left).map(Some)
                 }
             };
+            inbox = control.inbox();
+            inbox.is_read = false;
+            control.news.notify_all();
+            let nothing = Err(WireError::Socket(SocketError::TimedOut));
+            let filed = packet.transpose().map_or(nothing, |packet| self.file(&mut inbox, packet));
             if let Err(error) = filed {
                 tracing::warn!(name = self.name, %error, "no answer over the binding's socket");
                 drop(inbox);
@@ -519,3 +533,6 @@ impl Grip<'_> {
         Ok(segment)
     }
 }
+
+#[cfg(test)]
+mod tests;
