@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use nearcall::raw::Client;
-use nearcall::{CallError, InterfaceDescriptor, Pending};
+use nearcall::{CallError, InterfaceDescriptor, NotExecuted, Pending};
 
 /// Longest until a server has noticed what nobody wants.
 pub const NOTICED: Duration = Duration::from_secs(5);
@@ -41,4 +41,26 @@ pub fn posted<'b>(
         false => 12,
     };
     call.post_pending(fixed_bytes, |_| Ok(())).unwrap()
+}
+
+/// Of two calls for one batch the one that waits. The other is refused, whichever the server has
+/// looked at first.
+pub fn waiting_of_two<'b>([first, second]: [Pending<'b, ()>; 2]) -> Pending<'b, ()> {
+    while !first.is_replied() && !second.is_replied() {
+        std::thread::yield_now();
+    }
+    let (refused, waiting) = if first.is_replied() { (first, second) } else { (second, first) };
+    expect_refused(refused);
+    waiting
+}
+
+/// The call is not executed, because of its arguments.
+#[track_caller]
+pub fn expect_refused(call: Pending<'_, ()>) {
+    let said = call.collect().unwrap_err();
+    assert!(
+        matches!(said, CallError::NotExecuted { reason, .. }
+            if reason == NotExecuted::ArgumentsRefused),
+        "{said}"
+    );
 }

@@ -11,7 +11,7 @@ use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient, ExchangingSums
 use testkit::exchanging::{export, name_of};
 use testkit::world::{Kind, in_world};
 
-use crate::carrying::{self, NOTICED, expect};
+use crate::carrying::{self, NOTICED, expect, expect_refused, waiting_of_two};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -353,14 +353,7 @@ fn what_is_not_due_is_refused_and_disturbs_nothing() {
         let raw = Client::new(client.binding().clone(), &EXCHANGING).with_deadline(NOTICED);
         let (mut sink, mut feed) = echo(&client);
         // The first of the binding: 1 comes, 2 goes.
-        let refused = |procedure, batch| {
-            let said = posted(&raw, procedure, batch).collect().unwrap_err();
-            assert!(
-                matches!(said, CallError::NotExecuted { reason, .. }
-                    if reason == NotExecuted::ArgumentsRefused),
-                "{procedure} {batch:?}: {said}"
-            );
-        };
+        let refused = |procedure, batch| expect_refused(posted(&raw, procedure, batch));
         for (feed, number) in [(1, 7), (2, 0), (3, 0), (u64::MAX, u32::MAX)] {
             refused("_next_echo", (feed, number));
             refused("_next_sums", (feed, 0));
@@ -376,15 +369,29 @@ fn what_is_not_due_is_refused_and_disturbs_nothing() {
         sink.put("word".to_owned()).unwrap();
         sink.flush().unwrap();
         assert_eq!(feed.next().unwrap().unwrap(), "word");
-        // Its call for the batch after that waits, once the server has looked: a second one is
-        // refused, due or not.
-        std::thread::sleep(Duration::from_millis(50));
-        refused("_next_echo", (1, 1));
-        refused("_next_echo", (1, 2));
+        sink.end().unwrap();
+        assert!(feed.next().is_none());
+        expect(0, || client.open());
+    });
+}
+#[test]
+fn a_second_call_for_a_batch_is_refused_and_the_first_goes_on() {
+    check(|import| {
+        let client = import();
+        let raw = Client::new(client.binding().clone(), &EXCHANGING).with_deadline(NOTICED);
+        // By the stubs of its feed, which is the first of the binding, nothing is posted.
+
+        let (sink, feed) = client.echo().unwrap();
+        let next = waiting_of_two([(); 2].map(|()| posted(&raw, "_next_echo", (1, 0))));
+        for number in [0, 1, 2] {
+            expect_refused(posted(&raw, "_next_echo", (1, number)));
+        }
+        assert!(!next.is_replied());
+        let mut sink = sink.begin();
         sink.put("word".to_owned()).unwrap();
         sink.end().unwrap();
-        assert_eq!(feed.next().unwrap().unwrap(), "word");
-        assert!(feed.next().is_none());
+        next.collect().unwrap();
+        drop(feed);
         expect(0, || client.open());
     });
 }

@@ -15,15 +15,14 @@ use futures::executor::block_on;
 use nearcall::name::Scope;
 use nearcall::raw::Client;
 use nearcall::{
-    Binding, CallError, Clerk, Domain, DomainOptions, Error, ExportOptions, NotExecuted, Pending,
-    Ran, Sink,
+    Binding, CallError, Clerk, Domain, DomainOptions, Error, ExportOptions, Pending, Ran, Sink,
 };
 use testkit::flowing::flowing::{
     FLOWING, FlowingAsyncEntries, FlowingClient, FlowingSumException, FlowingUntilException,
     Refused,
 };
 
-use crate::carrying::{self, NOTICED, expect};
+use crate::carrying::{self, NOTICED, expect, expect_refused, waiting_of_two};
 
 use server::{Counts, Flow};
 
@@ -398,14 +397,7 @@ fn what_is_not_due_is_refused_and_disturbs_nothing() {
         // The first of the binding: 1 comes, 2 goes.
         let mut feed = client.numbers(3).unwrap();
         let mut sink = client.early(u32::MAX).unwrap();
-        let refused = |procedure, batch| {
-            let said = posted(&raw, procedure, batch).collect().unwrap_err();
-            assert!(
-                matches!(said, CallError::NotExecuted { reason, .. }
-                    if reason == NotExecuted::ArgumentsRefused),
-                "{procedure} {batch:?}: {said}"
-            );
-        };
+        let refused = |procedure, batch| expect_refused(posted(&raw, procedure, batch));
         for (feed, number) in [(1, 7), (2, 0), (3, 0), (u64::MAX, u32::MAX)] {
             refused("_next_numbers", (feed, number));
             // Of others, whose items are of the same types.
@@ -431,17 +423,12 @@ fn a_second_call_at_a_time_is_refused_and_the_first_goes_on() {
     check(|import| {
         let client = import();
         let raw = Client::new(client.binding().clone(), &FLOWING).with_deadline(NOTICED);
-        let refused = |procedure, batch| {
-            let said = posted(&raw, procedure, batch).collect().unwrap_err();
-            assert!(matches!(said, CallError::NotExecuted { .. }), "{procedure}: {said}");
-        };
+        let refused = |procedure, batch| expect_refused(posted(&raw, procedure, batch));
         // The first of the binding, by whose stubs nothing is posted yet; the second one.
         std::mem::forget((client.held().unwrap(), client.kept().unwrap()));
         posted(&raw, "_put_held", (1, 0)).collect().unwrap();
-        let put = posted(&raw, "_put_held", (1, 1));
-        let next = posted(&raw, "_next_kept", (2, 0));
-        // Once the server has looked.
-        std::thread::sleep(Duration::from_millis(50));
+        let put = waiting_of_two([(); 2].map(|()| posted(&raw, "_put_held", (1, 1))));
+        let next = waiting_of_two([(); 2].map(|()| posted(&raw, "_next_kept", (2, 0))));
         for number in [0, 1, 2] {
             refused("_put_held", (1, number));
             refused("_next_kept", (2, number));
