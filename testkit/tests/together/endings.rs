@@ -87,10 +87,11 @@ fn a_call_that_a_stopped_server_never_took_was_not_executed() {
 fn a_deadline_holds_against_a_stopped_server() {
     check(|world| {
         let server = world.serve("stopped");
-        let client = world.import(&server).with_deadline(Duration::from_millis(50));
+        let client = world.import(&server);
         client.null().unwrap();
         testkit::signal::stop(server.pid().unwrap());
-        let error = client.add(1, 2).unwrap_err();
+        let hasty = client.with_deadline(Duration::from_millis(50));
+        let error = hasty.add(1, 2).unwrap_err();
         assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
         testkit::signal::resume(server.pid().unwrap());
         // The late call is let go, and its A-stack comes back.

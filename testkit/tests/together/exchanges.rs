@@ -41,9 +41,17 @@ fn import_with(options: nearcall::ImportOptions, name: &str) -> ExchangingClient
     ExchangingClient::new(binding.unwrap())
 }
 
+type Echo<'c> = (Sink<'c, String, ()>, Feed<'c, String>);
+
 /// Both ends of an echo, on this thread.
-fn echo(client: &ExchangingClient) -> (Sink<'_, String, ()>, Feed<'_, String>) {
+fn echo(client: &ExchangingClient) -> Echo<'_> {
     let (sink, feed) = client.echo().unwrap();
+    (sink.begin(), feed.begin())
+}
+
+/// The same for a client with a deadline: on a loaded machine that may pass before it is open.
+fn echo_in_time(hasty: &ExchangingClient) -> Echo<'_> {
+    let (sink, feed) = (0..100).find_map(|_| hasty.echo().ok()).expect("it is opened in time");
     (sink.begin(), feed.begin())
 }
 
@@ -225,7 +233,7 @@ fn a_deadline_ends_the_way_that_waits() {
     check(|import| {
         let client = import();
         let hasty = client.with_deadline(Duration::from_millis(300));
-        let (mut sink, mut feed) = echo(&hasty);
+        let (mut sink, mut feed) = echo_in_time(&hasty);
         let aborted = feed.next().unwrap().unwrap_err();
         assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
         assert!(feed.next().is_none());
@@ -247,12 +255,10 @@ fn readers_that_have_given_up_hold_no_call() {
         // More than there can be A-stacks for reading. Their servers wait for words, and say none.
         let silent: Vec<_> = (0..40)
             .map(|_| {
-                // On a loaded machine the deadline may pass before it is open.
-                let opened = (0..100).find_map(|_| hasty.echo().ok());
-                let (sink, feed) = opened.expect("it is opened in time");
-                let aborted = feed.begin().next().unwrap().unwrap_err();
+                let (sink, mut feed) = echo_in_time(&hasty);
+                let aborted = feed.next().unwrap().unwrap_err();
                 assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
-                sink.begin()
+                sink
             })
             .collect();
         let patient = client.with_deadline(Duration::from_secs(10));
@@ -374,13 +380,13 @@ fn what_is_not_due_is_refused_and_disturbs_nothing() {
         expect(0, || client.open());
     });
 }
+
 #[test]
 fn a_second_call_for_a_batch_is_refused_and_the_first_goes_on() {
     check(|import| {
         let client = import();
         let raw = Client::new(client.binding().clone(), &EXCHANGING).with_deadline(NOTICED);
         // By the stubs of its feed, which is the first of the binding, nothing is posted.
-
         let (sink, feed) = client.echo().unwrap();
         let next = waiting_of_two([(); 2].map(|()| posted(&raw, "_next_echo", (1, 0))));
         for number in [0, 1, 2] {

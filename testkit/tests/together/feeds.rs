@@ -225,7 +225,9 @@ fn one_that_panics_is_over_and_the_server_lives() {
 fn a_deadline_ends_a_feed_that_waits_too_long() {
     check(|_, client| {
         let hasty = client.with_deadline(Duration::from_millis(20));
-        let mut feed = hasty.numbers(2, 600).unwrap();
+        // On a loaded machine the deadline may pass before it is open.
+        let opened = (0..100).find_map(|_| hasty.numbers(2, 600).ok());
+        let mut feed = opened.expect("it is opened in time");
         let aborted = feed.next().unwrap().unwrap_err();
         assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
         assert!(feed.next().is_none());

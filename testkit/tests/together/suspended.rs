@@ -401,10 +401,13 @@ fn a_procedure_sees_after_a_wait_that_its_client_has_given_up() {
     let scene = Scene::new(2, None);
     let client = scene.client();
     let hasty = client.with_deadline(Duration::from_millis(10));
-    let late = hasty.is_cancelled().unwrap_err();
-    assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
-    while client.binding().captured_count() > 0 {
-        std::thread::yield_now();
+    // Beside other work one may be given up before it was taken.
+    while client.dropped().unwrap() == 0 {
+        let late = hasty.is_cancelled().unwrap_err();
+        assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
+        while client.binding().captured_count() > 0 {
+            std::thread::yield_now();
+        }
     }
     assert_eq!(client.dropped().unwrap(), 1);
 }
