@@ -17,6 +17,8 @@ use testkit::faults::faults::{
 };
 use testkit::world::{Kind, Server, World, each_world, in_world};
 
+use crate::longer::is_so_beside;
+
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longer than any test waits.
@@ -80,17 +82,26 @@ fn all_under_way<F: Future>(begin: impl FnMut(i32) -> F) -> Vec<Pin<Box<F>>> {
     all
 }
 
-/// Polls as often as a task that wakes itself is polled; then it sleeps.
-fn poll_until_asleep<F: Future + ?Sized>(mut future: Pin<&mut F>) {
+/// Polls as often as a task that wakes itself is polled; then it sleeps, unless it is over.
+fn falls_asleep<F: Future + ?Sized>(mut future: Pin<&mut F>) -> bool {
     let sleeper = Sleeper::new();
     let waker = Waker::from(Arc::clone(&sleeper));
     loop {
         let wakes = sleeper.wakes.load(Relaxed);
-        assert!(poll(future.as_mut(), &waker).is_pending());
-        if sleeper.wakes.load(Relaxed) == wakes {
-            return;
+        let is_over = poll(future.as_mut(), &waker).is_ready();
+        if is_over || sleeper.wakes.load(Relaxed) == wakes {
+            return !is_over;
         }
     }
+}
+
+/// Whether a task that waits for that long falls asleep so often; it is woken.
+fn sleeps(client: &FaultsClient, milliseconds: u32, times: u32) -> bool {
+    let calls = client.awaiting();
+    let mut call = pin!(calls.doze(milliseconds));
+    let is_asleep = (0..times).all(|_| falls_asleep(call.as_mut()));
+    assert!(!is_asleep || block_on(call).unwrap() == client.runs().unwrap());
+    is_asleep
 }
 
 fn wait_until_none_is_captured(client: &FaultsClient) {
@@ -168,12 +179,8 @@ fn a_task_that_waits_long_sleeps_and_is_woken() {
     check(|world| {
         let server = world.serve("awaiting");
         let client = world.import(&server);
-        for runs in 1..4 {
-            let calls = client.awaiting();
-            let mut call = pin!(calls.doze(50));
-            poll_until_asleep(call.as_mut());
-            assert_eq!(block_on(call).unwrap(), runs);
-        }
+        let sleeps = |milliseconds| sleeps(&client, milliseconds, 1);
+        (0..3).for_each(|_| assert!(is_so_beside(50, sleeps)));
     });
 }
 
@@ -226,14 +233,20 @@ fn a_waker_that_panics_leaves_other_tasks_awake() {
         let own = std::thread::current().id();
         let panicker = Arc::new(Panicker { own, panics: AtomicU32::new(0) });
         let calls = client.awaiting();
-        let mut call = pin!(calls.doze(50));
-        poll_until_asleep(call.as_mut());
-        assert!(poll(call.as_mut(), &Waker::from(Arc::clone(&panicker))).is_pending());
-        while panicker.panics.load(Relaxed) == 0 {
-            std::thread::yield_now();
-        }
-        assert_eq!(block_on(calls.doze(50)).unwrap(), 2);
-        assert_eq!(block_on(call).unwrap(), 1);
+        let is_woken_by_panicker = |milliseconds| {
+            let mut call = pin!(calls.doze(milliseconds));
+            let waker = Waker::from(Arc::clone(&panicker));
+            if !falls_asleep(call.as_mut()) || poll(call.as_mut(), &waker).is_ready() {
+                return false;
+            }
+            while panicker.panics.load(Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            let other = block_on(calls.doze(50)).unwrap();
+            assert_eq!(block_on(call).unwrap() + 1, other);
+            true
+        };
+        assert!(is_so_beside(50, is_woken_by_panicker));
     });
 }
 
@@ -370,13 +383,7 @@ fn a_task_that_is_polled_for_no_reason_goes_on_sleeping() {
     check(|world| {
         let server = world.serve("awaiting");
         let client = world.import(&server);
-        let calls = client.awaiting();
-        let mut call = pin!(calls.doze(100));
-        poll_until_asleep(call.as_mut());
-        for _ in 0..100 {
-            poll_until_asleep(call.as_mut());
-        }
-        assert_eq!(block_on(call).unwrap(), 1);
+        assert!(is_so_beside(100, |milliseconds| sleeps(&client, milliseconds, 101)));
     });
 }
 
@@ -386,15 +393,19 @@ fn one_that_is_never_polled_again_holds_up_nobody_and_gives_its_astack_back() {
         let server = world.serve("awaiting");
         let client = world.import(&server);
         let calls = client.awaiting();
-        // Each for longer than it takes to fall asleep, on a loaded machine too.
-        let mut forgotten: Vec<_> = (0..ASTACKS - 1).map(|_| Box::pin(calls.doze(50))).collect();
-        forgotten.iter_mut().for_each(|call| poll_until_asleep(call.as_mut()));
-        for number in 0..100 {
-            assert_eq!(client.add(number, 1).unwrap(), number + 1);
-        }
-        drop(forgotten);
-        wait_until_none_is_captured(&client);
-        assert!(block_on(join_all((0..5).map(|_| calls.doze(1)))).iter().all(Result::is_ok));
+        let all_sleep = |milliseconds| {
+            let mut forgotten =
+                [(); ASTACKS as usize - 1].map(|()| Box::pin(calls.doze(milliseconds)));
+            let all_sleep = forgotten.iter_mut().all(|call| falls_asleep(call.as_mut()));
+            for number in 0..100 {
+                assert_eq!(client.add(number, 1).unwrap(), number + 1);
+            }
+            drop(forgotten);
+            wait_until_none_is_captured(&client);
+            assert!(block_on(join_all((0..5).map(|_| calls.doze(1)))).iter().all(Result::is_ok));
+            all_sleep
+        };
+        assert!(is_so_beside(50, all_sleep));
     });
 }
 
@@ -409,7 +420,7 @@ fn a_blocking_call_is_refused_an_astack_that_tasks_of_its_thread_have() {
         let is_named = matches!(refused, CallError::Usage(UsageError::Outstanding { .. }));
         assert!(is_named, "{refused}");
         let mut other = pin!(calls.null());
-        poll_until_asleep(other.as_mut());
+        assert!(falls_asleep(other.as_mut()));
         assert!(block_on(join_all(all)).into_iter().all(|sum| sum.is_ok()));
         block_on(other).unwrap();
     });
@@ -423,7 +434,7 @@ fn who_is_dropped_in_the_queue_for_an_astack_lets_the_next_one_have_it() {
         let calls = client.awaiting();
         let mut all = all_under_way(|number| calls.add(number, 1));
         let (mut first, mut second) = (Box::pin(calls.null()), Box::pin(calls.null()));
-        poll_until_asleep(first.as_mut());
+        assert!(falls_asleep(first.as_mut()));
         let sleeper = Sleeper::new();
         let waker = Waker::from(Arc::clone(&sleeper));
         assert!(poll(second.as_mut(), &waker).is_pending());
@@ -444,7 +455,7 @@ fn who_is_woken_for_an_astack_and_does_not_look_is_passed_by() {
         let calls = client.awaiting();
         let all = all_under_way(|number| calls.add(number, 1));
         let (mut first, mut second) = (Box::pin(calls.null()), Box::pin(calls.null()));
-        poll_until_asleep(first.as_mut());
+        assert!(falls_asleep(first.as_mut()));
         let sleeper = Sleeper::new();
         let waker = Waker::from(Arc::clone(&sleeper));
         assert!(poll(second.as_mut(), &waker).is_pending());
@@ -467,13 +478,15 @@ fn a_dropped_call_is_captured_until_the_server_lets_go() {
         let client = world.import(&server);
         let calls = client.awaiting();
         for is_asleep in [false, true] {
-            let mut call = Box::pin(calls.doze(30));
-            assert!(poll(call.as_mut(), Waker::noop()).is_pending());
-            if is_asleep {
-                poll_until_asleep(call.as_mut());
-            }
-            drop(call);
-            wait_until_none_is_captured(&client);
+            let is_dropped_before_its_reply = |milliseconds| {
+                let mut call = Box::pin(calls.doze(milliseconds));
+                let is_pending = poll(call.as_mut(), Waker::noop()).is_pending()
+                    && (!is_asleep || falls_asleep(call.as_mut()));
+                drop(call);
+                wait_until_none_is_captured(&client);
+                is_pending
+            };
+            assert!(is_so_beside(30, is_dropped_before_its_reply));
         }
         assert!(block_on(join_all((0..ASTACKS).map(|_| calls.doze(1)))).iter().all(Result::is_ok));
     });
@@ -485,12 +498,15 @@ fn the_losers_of_a_race_are_cancelled() {
         let server = world.serve("awaiting");
         let client = world.import(&server);
         let calls = client.awaiting();
-        let racers = [1, 200, 200].map(|milliseconds| Box::pin(calls.doze(milliseconds)));
-        let (_, losers) = block_on(select_ok(racers)).unwrap();
-        drop(losers);
-        assert!(client.binding().captured_count() > 0);
-        wait_until_none_is_captured(&client);
-        client.null().unwrap();
+        let are_captured = |long| {
+            let racers = [1, long, long].map(|milliseconds| Box::pin(calls.doze(milliseconds)));
+            drop(block_on(select_ok(racers)).unwrap());
+            let are_captured = client.binding().captured_count() > 0;
+            wait_until_none_is_captured(&client);
+            client.null().unwrap();
+            are_captured
+        };
+        assert!(is_so_beside(200, are_captured));
     });
 }
 
@@ -530,7 +546,7 @@ fn a_deadline_ends_the_wait_for_an_astack() {
         let client = world.import(&server);
         let calls = client.awaiting();
         let mut all: Vec<_> = (0..ASTACKS).map(|_| Box::pin(calls.doze(LONG_MS))).collect();
-        all.iter_mut().for_each(|call| poll_until_asleep(call.as_mut()));
+        all.iter_mut().for_each(|call| assert!(falls_asleep(call.as_mut())));
         let hasty = client.with_deadline(Duration::from_millis(10));
         let begin = Instant::now();
         let error = block_on(hasty.awaiting().null()).unwrap_err();
@@ -545,7 +561,7 @@ fn outcomes_of_1000(end: impl Fn(&mut Server)) {
         let calls = client.awaiting();
         let mut all: Vec<_> =
             (0..1000).map(|number| Box::pin(calls.work(number as u8, LONG_MS, &[0]))).collect();
-        all.iter_mut().for_each(|call| poll_until_asleep(call.as_mut()));
+        all.iter_mut().for_each(|call| assert!(falls_asleep(call.as_mut())));
         // The server has begun some of them; no processor of it may be left.
         let deadline = Duration::from_secs(2);
         while client.with_deadline(deadline).runs().is_ok_and(|runs| runs < 8) {}

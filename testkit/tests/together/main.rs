@@ -21,6 +21,7 @@ mod feeds;
 mod flowing;
 mod judging;
 mod large;
+mod longer;
 mod nested;
 mod pending;
 mod policy_files;
