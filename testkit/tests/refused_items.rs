@@ -1,30 +1,74 @@
-//! What the author of a server is told of an item that its iterator has made, and that the
-//! interface forbids (design note 0020): once, whatever its client does.
+//! What the author of a server is told of its feeds (design note 0020): of an item that an iterator
+//! has made, and that the interface forbids, once, whatever its client does; of an outlet that was
+//! left before its end.
 
-use nearcall::{Binding, CallError, Domain};
-use testkit::judging::{export, name_of};
+use std::path::Path;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use nearcall::{Binding, CallError, Domain, InterfaceDescriptor};
+use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient};
 use testkit::judging_stubs::judging::{JUDGING, JudgingClient};
 use testkit::records::Records;
+use testkit::{exchanging, judging};
+
+/// Warnings of all tests of this program.
+static RECORDS: LazyLock<Records> = LazyLock::new(|| {
+    let records = Records::of_warnings();
+    tracing::subscriber::set_global_default(records.clone()).expect("the only one");
+    records
+});
+
+/// What was said so far that says `name`.
+fn told(name: &str) -> Vec<String> {
+    RECORDS.all().into_iter().filter(|record| record.contains(name)).collect()
+}
+
+fn import(directory: &Path, name: &str, interface: &'static InterfaceDescriptor) -> Binding {
+    let (domain, options) = (Domain::new().unwrap(), testkit::server::import_options(directory));
+    Binding::import_with(&domain, name, interface, options).unwrap()
+}
 
 #[test]
 fn an_item_that_is_refused_is_told_of_once_by_feed_and_value_and_limit() {
-    let records = Records::of_warnings();
-    tracing::subscriber::set_global_default(records.clone()).expect("the only one");
+    LazyLock::force(&RECORDS);
     let directory = tempfile::tempdir().unwrap();
     let server = Domain::new().unwrap();
-    let _clerk = export(&server, directory.path(), "told").unwrap();
-    let domain = Domain::new().unwrap();
-    let options = testkit::server::import_options(directory.path());
-    let binding = Binding::import_with(&domain, &name_of("told"), &JUDGING, options).unwrap();
-    let client = JudgingClient::new(binding);
-    let mut told = Vec::new();
+    let _clerk = judging::export(&server, directory.path(), "told").unwrap();
+    let name = judging::name_of("told");
+    let client = JudgingClient::new(import(directory.path(), &name, &JUDGING));
+    let mut wanted = Vec::new();
     for good in [0, 1, 2_000] {
         let last = client.digits_come(good).unwrap().last().unwrap();
         assert!(matches!(last, Err(CallError::ResultsRefused { .. })));
-        told.push(
+        wanted.push(
             "message=a feed made an item that is refused name=\"told-judging\" \
              procedure=the feed of digits_come refused=item is 10, allowed is 1 to 9 unsaid=0",
         );
-        assert_eq!(records.all(), told);
+        assert_eq!(told(&name), wanted);
     }
+}
+
+#[test]
+fn an_outlet_that_is_left_before_its_end_is_told_of_by_its_feed() {
+    LazyLock::force(&RECORDS);
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let _clerk = exchanging::export(&server, directory.path(), "left").unwrap();
+    let name = exchanging::name_of("left");
+    let client = ExchangingClient::new(import(directory.path(), &name, &EXCHANGING));
+    let (sink, feed) = client.echo().unwrap();
+    std::thread::scope(|scope| {
+        // Whose reply is waited for is named as well: likely it is.
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(20));
+            drop(sink);
+        });
+        let left = feed.begin().next().unwrap().unwrap_err();
+        assert!(matches!(left, CallError::Panicked { .. }), "{left}");
+    });
+    let wanted = "message=a call was refused name=\"left-exchanging\" procedure=the feed of echo \
+                  refusal=its outlet, or its answer, was dropped before it was ended or given \
+                  unsaid=0";
+    assert_eq!(told(&name), [wanted]);
 }

@@ -115,6 +115,8 @@ pub(crate) struct ServerAStack {
     pub class: u32,
     /// Bytes of its last reply that had lines of its own: the next one is likely as long.
     pub replied_bytes: AtomicU32,
+    /// Of its last call that may have been replied to later.
+    pub awaited_procedure: AtomicU32,
     /// Out-of-line segment that the client sent for arguments.
     pub request: Mutex<Option<OutOfLine>>,
     /// Out-of-line segment for results.
@@ -127,7 +129,7 @@ pub(crate) struct ServerAStack {
 const _: () = assert!(offset_of!(ServerAStack, index) == 0);
 const _: () = assert!(offset_of!(ServerAStack, class) == 4);
 const _: () = assert!(offset_of!(ServerAStack, replied_bytes) == 8);
-const _: () = assert!(offset_of!(ServerAStack, replied_bytes) < NEAR_RECORD_BYTES);
+const _: () = assert!(offset_of!(ServerAStack, awaited_procedure) < NEAR_RECORD_BYTES);
 
 /// Who stands for an importer that the policy was not asked about.
 #[derive(Clone)]
@@ -551,6 +553,7 @@ impl ServerAStack {
             index,
             class,
             replied_bytes: AtomicU32::new(0),
+            awaited_procedure: AtomicU32::new(0),
             request: Mutex::default(),
             reply: Mutex::default(),
             replies: AtomicU32::new(0),

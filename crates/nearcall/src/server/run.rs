@@ -1,6 +1,5 @@
 //! One call, from claim to reply: judge the words, run the procedure, give the A-stack back.
 
-use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 // Relaxed: the look that saw the post acquired everything behind it (row O3), and what is stored
@@ -130,6 +129,7 @@ fn answer_otherwise(call: &ServedCall<'_>, words: HeadWords, word: u32) -> Optio
     let procedure = words.selector() as usize;
     match word {
         AWAITED => {
+            call.astack.record().awaited_procedure.store(words.selector(), Relaxed);
             let replied = enter(call, procedure);
             (!replied.is_later()).then_some(replied)
         }
@@ -145,11 +145,12 @@ pub(crate) fn reply_later(
     sequence: Sequence,
     finish: Option<impl FnOnce(Arguments<'_>) -> Outcome>,
 ) {
-    let (binding, index) = (call.binding, call.astack.record().index);
+    let (binding, record) = (call.binding, call.astack.record());
+    let (index, procedure) = (record.index, record.awaited_procedure.load(Relaxed) as usize);
     let results = || finish.map(|finish| finish(Arguments::new(&call)));
     let replied = match catch_unwind(AssertUnwindSafe(results)) {
         Ok(Some(Ok(replied))) => replied,
-        Ok(Some(Err(refusal))) => refused(binding, &"one that was awaited", &refusal),
+        Ok(Some(Err(refusal))) => refused(binding, procedure, &refusal),
         Ok(None) | Err(_) => Replied::refused(Status::Panicked),
     };
     publish(binding, index, sequence, (replied, call.into_reply()));
@@ -279,20 +280,20 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
     current::leave_call();
     match outcome {
         Ok(Ok(replied)) => replied,
-        Ok(Err(refusal)) => refused(binding, &binding.all_procedures()[procedure].told(), &refusal),
+        Ok(Err(refusal)) => refused(binding, procedure, &refusal),
         Err(_) => Replied::refused(Status::Panicked),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn refused(binding: &ServerBinding, procedure: &dyn Display, refusal: &Refusal) -> Replied {
+fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Replied {
     // Of an item the log told when it was made, and of a share when it was asked for; what ends was
     // ended.
     if !matches!(refusal, Refusal::ItemRefused | Refusal::Overloaded | Refusal::Ended)
         && let Some(unsaid) = binding.may_warn()
     {
-        let name = &binding.name;
+        let (name, procedure) = (&binding.name, binding.all_procedures()[procedure].told());
         tracing::warn!(name, %procedure, %refusal, unsaid, "a call was refused");
     }
     Replied::refused(refusal.status())
