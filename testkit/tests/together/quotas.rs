@@ -292,7 +292,7 @@ fn a_rule_bounds_descriptors_of_calls_and_the_binding_lives() {
 #[test]
 fn batches_that_nobody_takes_are_their_clients() {
     let mut limits = Limits::default();
-    limits.binding.own_bytes_max = Some(24 << 20);
+    limits.binding.own_bytes_max = Some(20 << 20);
     let directory = tempfile::tempdir().unwrap();
     let domain = Domain::new().unwrap();
     let entries = ExchangingEntries::new(Exchanger::default());
@@ -309,13 +309,19 @@ fn batches_that_nobody_takes_are_their_clients() {
     let kept: Vec<_> = (0..2).map(|_| sends().unwrap()).collect();
     let refused = sends();
     assert!(is_overloaded(&refused), "{:?}", refused.err());
+    // Who waits for an answer first is told as well.
+    let (sink, feed) = client.echo().unwrap();
+    let mut sink = sink.begin();
+    sink.put(word.clone()).and_then(|()| sink.flush()).unwrap();
+    let unanswered = feed.begin().next().unwrap().unwrap_err();
+    assert!(matches!(unanswered, CallError::Panicked { .. }), "{unanswered}");
     // Of what was taken nothing is charged, though its exchange goes on. What comes back is charged
-    // as well, for each of five A-stacks.
+    // as well, for each A-stack that it came in.
     let mut open = Vec::new();
     for number in 0..24 {
         let (sink, feed) = client.echo().unwrap();
         let mut sink = sink.begin();
-        let word = format!("{number:2}").repeat(150 << 10);
+        let word = format!("{number:2}").repeat(50 << 10);
         sink.put(word.clone()).unwrap();
         sink.flush().unwrap();
         let came = feed.begin().next().unwrap().unwrap();

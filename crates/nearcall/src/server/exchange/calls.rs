@@ -140,7 +140,7 @@ impl ServedCall<'_> {
         items: Vec<T>,
     ) -> Result<impl Future<Output = Result<(), Box<Refusal>>> + Send + use<T>, Box<Refusal>> {
         let binding = self.outliving()?;
-        let mut sent = self.sent(items)?;
+        let mut sent = self.sent(feed, items)?;
         let at_way = binding
             .feeds
             .with(feed, Some(number), |end| end.downcast_ref::<SentEnd<T>>()?.0.enter(kind))?;
@@ -160,11 +160,16 @@ impl ServedCall<'_> {
         Ok(())
     }
 
-    /// A batch of this call's, which may lie here for as long as the application pleases.
-    pub(super) fn sent<T>(&self, items: Vec<T>) -> Result<Sent<T>, Box<Refusal>> {
+    /// A batch of this call's, which may lie here for as long as the application pleases. If there
+    /// is no room for it, its feed is over on both sides: who waits for an answer to these items
+    /// would wait for ever.
+    pub(super) fn sent<T>(&self, feed: u64, items: Vec<T>) -> Result<Sent<T>, Box<Refusal>> {
         let bytes = u64::from(self.message_bytes) + size_of_val(&*items) as u64;
         let charge = self.request().map(|_| self.binding.charge(Resource::OwnBytes, bytes));
-        let charge = charge.transpose().map_err(|_| Box::new(Refusal::Overloaded))?;
+        let charge = charge.transpose().map_err(|_| {
+            self.binding.feeds.close(feed);
+            Box::new(Refusal::Overloaded)
+        })?;
         Ok(Sent::new(items, charge))
     }
 

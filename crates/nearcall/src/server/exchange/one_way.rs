@@ -173,7 +173,7 @@ impl ServedCall<'_> {
         E: Send + 'static,
     {
         let binding = self.outliving()?;
-        let mut sent = self.sent(items)?;
+        let mut sent = self.sent(feed, items)?;
         let (at_way, at_answer) = binding.feeds.with(feed, Some(number), |end| {
             let InletEnd { sent, answer } = end.downcast_ref::<InletEnd<T, R, E>>()?;
             Some((sent.0.enter(kind)?, answer.0.enter(kind)?))
