@@ -1,5 +1,5 @@
-# rustc 1.95.0, x86_64, release profile; 130 instructions
-lea 0x2(,%rbx,8),%eax
+# rustc 1.95.0, x86_64, release profile; 129 instructions
+lea 0x2(,%rbp,8),%eax
 cmp %eax,%edi
 jne
 mov 0x8(%rsp),%rdi
@@ -9,12 +9,12 @@ mov 0x18(%rsp),%r15
 jne
 mov 0x20(%rsp),%rax
 mov 0x58(%rax),%rax
-cmp 0x60(%rsp),%rax
-je
-mov 0x48(%rsp),%rdx
-inc %rdx
+cmp 0x68(%rsp),%rax
+jne
+mov 0x48(%rsp),%rcx
+inc %rcx
 mov 0x20(%rsp),%rax
-mov %rdx,0x60(%rax)
+mov %rcx,0x60(%rax)
 movzwl 0x10(%rsp),%r13d
 inc %r15d
 cmp %r14d,%r13d
@@ -27,17 +27,17 @@ je
 mov $0x18,%r14d
 mov 0x78(%rsp),%rax
 movdqa (%rax),%xmm0
-movq %xmm0,%rbp
+movq %xmm0,%rbx
 punpckhqdq %xmm0,%xmm0
 movq %xmm0,%r12
-test $0x6,%bpl
+test $0x6,%bl
 je
 mov 0x70(%rsp),%rax
 mov (%rax),%eax
-lea 0x1(%rax),%ebx
-and $0x1fffffff,%ebx
+lea 0x1(%rax),%ebp
+and $0x1fffffff,%ebp
 lea 0xa(,%rax,8),%ecx
-cmp %ebp,%ecx
+cmp %ebx,%ecx
 mov %r15,0x18(%rsp)
 je
 mov 0x20(%rsp),%rax
@@ -50,15 +50,15 @@ mov (%r14),%r15
 mov 0x8(%r14),%rcx
 cmp $0x30,%r12d
 jbe
-lea -0x1(%rbx),%eax
+lea -0x1(%rbp),%eax
 and $0x1fffffff,%eax
-lock cmpxchg %ebx,(%rcx)
+lock cmpxchg %ebp,(%rcx)
 jne
 mov 0x20(%rdi),%eax
 test %eax,%eax
 jne
 mov %rcx,0x58(%rsp)
-mov %rbp,%r13
+mov %rbx,%r13
 shr $0x20,%r13
 mov %r12,%rax
 shr $0x20,%rax
@@ -77,23 +77,23 @@ mov %r14,%rax
 mov %r14,%rdx
 mov %rdi,%r14
 cmp %ecx,0x24(%rdx)
-mov %rdi,0xb8(%rsp)
-mov %rdx,0xc0(%rsp)
-mov %r12d,0x108(%rsp)
-movq $0x0,0x10c(%rsp)
-movq $0x0,0xc8(%rsp)
+mov %rdi,0x80(%rsp)
+mov %rdx,0x88(%rsp)
+mov %r12d,0xd0(%rsp)
+movq $0x0,0xd4(%rsp)
+movq $0x0,0x90(%rsp)
 jne
 mov 0x18(%r14),%rcx
 mov 0x20(%rax),%eax
-mov 0x68(%rsp),%rdx
+mov 0x60(%rsp),%rdx
 mov %eax,(%rdx)
-mov 0x38(%rsp),%rbp
-mov %rcx,0x0(%rbp)
+mov 0x38(%rsp),%rbx
+mov %rcx,(%rbx)
 mov (%r14),%rax
 mov 0x10(%rax),%rdi
 mov 0x18(%rax),%rax
 mov %r13,%rsi
-lea 0xb8(%rsp),%rdx
+lea 0x80(%rsp),%rdx
 call *0x20(%rax)
 mov %rsi,%rax
 cmp $0x8,%rsi
@@ -104,19 +104,18 @@ jmp *(%rcx,%rax,8)
 mov 0x58(%rsi),%edx
 xor %eax,%eax
 ret
-mov %rdx,%r12
-movq $0x0,0x0(%rbp)
+movq $0x0,(%rbx)
 mov 0x30(%rsp),%rcx
 movq $0x0,(%rcx)
 cmp $0x1,%rax
+je
+testb $0x1,0x90(%rsp)
 jne
-testb $0x1,0xc8(%rsp)
-jne
-xor %ebp,%ebp
-mov %r12,%rax
+xor %ebx,%ebx
+mov %rdx,%rax
 shr $0x20,%rax
 mov %eax,0x4(%r15)
-mov %r12d,0x8(%r15)
+mov %edx,0x8(%r15)
 mov (%rip),%rax
 mov (%rax),%rdx
 test $0x1,%dl
@@ -125,7 +124,7 @@ mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
 movzwl %ax,%r14d
-or %r14d,%ebp
-mov %ebp,0xc(%r15)
-lea 0x1(,%rbx,8),%edi
+or %r14d,%ebx
+mov %ebx,0xc(%r15)
+lea 0x1(,%rbp,8),%edi
 xchg %edi,(%r15)
