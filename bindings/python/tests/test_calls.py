@@ -113,10 +113,9 @@ def test_a_deadline_of_no_time_posts_nothing(rust: typing.Any) -> None:
 
 
 def test_a_deadline_aborts(rust: typing.Any) -> None:
-    hasty = rust.with_deadline(0.05)
-    hasty.null()
+    rust.null()
     with pytest.raises(nearcall.CallAborted) as raised:
-        hasty.wait(500)
+        rust.with_deadline(0.05).wait(500)
     assert raised.value.ran is nearcall.Ran.MAYBE
     assert rust.binding.captured_count == 1
 
@@ -141,7 +140,8 @@ def test_other_threads_run_while_a_call_waits(rust: typing.Any) -> None:
     while waiting.is_alive():
         turns += 1
         time.sleep(0.001)
-    assert turns > 50
+    # One that kept them from running would leave them a turn or two.
+    assert turns > 5
 
 
 def test_threads_share_a_client(rust: typing.Any) -> None:
