@@ -77,6 +77,21 @@ fn headers_compile_under_warnings_that_projects_ask_for() {
 }
 
 #[test]
+fn wrappers_compile_under_warnings_that_projects_ask_for() {
+    let workshop = Workshop::with_cpp();
+    let interface = workshop.path().join("asked.idl");
+    let text = "module asked { struct Text { string letters; }; interface Asked {\n\
+                Text same(in Text value, inout Text own, out Text nc_item); }; };\n";
+    std::fs::write(&interface, text).expect("it can be written");
+    workshop.print(&interface);
+    let source = workshop.path().join("asked.cpp");
+    std::fs::write(&source, "#include \"asked.hpp\"\n").expect("it can be written");
+    for compiler in compilers() {
+        workshop.object(compiler, &source, &workshop.path().join("asked.o"), ASKED_FOR);
+    }
+}
+
+#[test]
 fn what_users_call_as_generated_code_calls_its_own_compiles() {
     let workshop = Workshop::of("cpp", "naming.idl");
     let wrappers = workshop.path().join("naming.cpp");

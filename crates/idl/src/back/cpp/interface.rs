@@ -173,8 +173,9 @@ impl Cpp<'_, '_> {
     /// A value of C that gives back what it holds.
     pub fn held(&self, declared: &Type, name: &str, text: &mut Text) {
         let c = self.c.type_name(declared);
-        let (parameter, free) = match self.c.free(declared, "value") {
-            Some(free) => (" &value", free),
+        // Not `value`, as parameters of operations may be called.
+        let (parameter, free) = match self.c.free(declared, "nc_freed") {
+            Some(free) => (" &nc_freed", free),
             None => (" &", String::new()),
         };
         let free = format!("[]({c}{parameter}) {{ {free} }}").replace("{  }", "{}");
