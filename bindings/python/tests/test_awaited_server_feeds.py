@@ -4,6 +4,7 @@ inlet. What they share with the feeds of other servers is in ``test_feeds.py``."
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import sys
 import threading
@@ -116,6 +117,37 @@ def test_a_feed_that_its_client_gives_up_is_cancelled(passing: Module) -> None:
         del other, feed
         comes(client.alive, 0)
         assert all_ends[0].begun == 3
+
+
+def test_a_feed_that_nobody_holds_when_its_task_is_cancelled_is_given_up(passing: Module) -> None:
+    make, all_ends = ending(passing)
+    told: list[typing.Any] = []
+
+    async def follow(client: typing.Any, begun: asyncio.Event) -> None:
+        async for number in await client.numbers(5, 0):
+            assert number == 0
+            begun.set()
+
+    async def all() -> int:
+        asyncio.get_running_loop().set_exception_handler(lambda _, found: told.append(found))
+        client = passing.FeedingAsyncClient.import_("unheld")
+        # More than there are A-stacks.
+        for _ in range(12):
+            begun = asyncio.Event()
+            task = asyncio.create_task(follow(client, begun))
+            await begun.wait()
+            await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            del task
+        return int(await asyncio.wait_for(client.alive(), 30))
+
+    with served("unheld", make):
+        asyncio.run(all())
+        comes(lambda: all_ends[0].cancelled, 12)
+    gc.collect()
+    assert told == []
 
 
 def test_an_answer_may_come_before_the_last_item(passing: Module) -> None:

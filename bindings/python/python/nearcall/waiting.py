@@ -241,16 +241,28 @@ def _threads() -> concurrent.futures.ThreadPoolExecutor:
     return concurrent.futures.ThreadPoolExecutor(THREADS_MAX, "nearcall")
 
 
+def _seen(batch: asyncio.Future[typing.Any]) -> None:
+    """A batch that nobody waits for any more may fail: that is no news for anybody."""
+    if not batch.cancelled():
+        batch.exception()
+
+
 class AsyncFeed(typing.Generic[Came]):
     """A :class:`Feed` whose batches are awaited. What came while nobody waited any more, because
-    the task was cancelled, is kept for who asks next."""
+    the task was cancelled, is kept for who asks next, until the feed is closed or not held by
+    anybody."""
 
-    __slots__ = ("_coming", "_items", "_pending")
+    __slots__ = ("_cancellation", "_coming", "_items", "_pending")
 
     def __init__(self, coming: Coming) -> None:
         self._coming = coming
+        #: Of the thread that waits for a batch, and holds what comes as long.
+        self._cancellation = Cancellation()
         self._items: typing.Iterator[Came] = iter(())
         self._pending: asyncio.Future[list[typing.Any] | None] | None = None
+
+    def __del__(self) -> None:
+        self._give_up()
 
     def __aiter__(self) -> typing.Self:
         return self
@@ -266,7 +278,8 @@ class AsyncFeed(typing.Generic[Came]):
 
     async def _batch(self) -> list[typing.Any] | None:
         if self._pending is None:
-            self._pending = in_thread(self._coming.batch)
+            self._pending = in_thread(self._cancellation.run, self._coming.batch)
+            self._pending.add_done_callback(_seen)
         try:
             batch = await asyncio.shield(self._pending)
         except Exception:
@@ -276,9 +289,13 @@ class AsyncFeed(typing.Generic[Came]):
         return batch
 
     async def aclose(self) -> None:
-        """Gives up what has not come yet."""
+        """Gives up what has not come yet; whoever waits for it has an error."""
         self._items = iter(())
+        self._give_up()
+
+    def _give_up(self) -> None:
         self._coming.give_up()
+        self._cancellation.cancel()
 
     async def __aenter__(self) -> typing.Self:
         return self
