@@ -275,6 +275,19 @@ fn bytes_that_others_are_lent_are_owned_by_one_that_waits() {
 }
 
 #[test]
+fn bytes_of_lent_memory_are_owned_by_one_that_waits() {
+    check(|client| {
+        for bytes in [1, 300, 70_000] {
+            let mut lent = client.binding().lend(bytes).unwrap();
+            lent.fill(3);
+            assert_eq!(client.sum(&lent).unwrap(), 3 * bytes as u32);
+            assert_eq!(client.sum(lent.first(1)).unwrap(), 3);
+            assert!(client.reversed(&lent).unwrap() == vec![3; bytes]);
+        }
+    });
+}
+
+#[test]
 fn bytes_that_are_over_their_bound_or_behind_an_exception_do_not_come() {
     check(|client| {
         let (mut data, mut count) = (vec![1], -1);

@@ -1056,7 +1056,7 @@ impl<S: FilesAsyncServer> FilesAsyncEntries<S> {
         let file = arguments.get_u32::<8>();
         let data_length = arguments.get_u32::<12>();
         let mut incoming = arguments.variable::<48>()?;
-        let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+        let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
         let server = ::std::sync::Arc::clone(server);
         arguments.run_awaited(async move {
             let outcome = <S as FilesAsyncServer>::write(&server, file, offset, data).await;

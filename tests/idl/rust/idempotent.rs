@@ -517,7 +517,7 @@ pub mod again {
             let mark_length = arguments.get_u32::<0>();
             let wanted_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<48>()?;
-            let wanted = incoming.vec(wanted_length, ::nearcall::raw::UNBOUNDED)?;
+            let wanted = incoming.lend(wanted_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
             let mut mark = incoming.string(mark_length, 8)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {

@@ -4321,7 +4321,7 @@ pub mod trips {
             let data_length = arguments.get_u32::<0>();
             let refused = ::nearcall::raw::boolean(arguments.get_u8::<4>())?;
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as TripsAsyncServer>::change(&server, data, refused).await;
@@ -4402,7 +4402,7 @@ pub mod trips {
             let data_length = arguments.get_u32::<0>();
             let mut count = arguments.get_u32::<4>() as i32;
             let mut incoming = arguments.variable::<48>()?;
-            let mut data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 <S as TripsAsyncServer>::both(&server, &mut data, &mut count).await;

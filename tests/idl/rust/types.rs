@@ -6164,9 +6164,9 @@ pub mod types {
             let name_length = arguments.get_u32::<4>();
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
             let name = incoming.string(name_length, ::nearcall::raw::UNBOUNDED)?;
-            let more = incoming.vec(more_length, 100)?;
+            let more = incoming.lend(more_length, 100)?.to_vec();
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as LentAsyncServer>::into(&server, data, &name, more).await;
@@ -6219,7 +6219,7 @@ pub mod types {
             let data_length = arguments.get_u32::<0>();
             let mut n = arguments.get_u32::<4>() as i32;
             let mut incoming = arguments.variable::<48>()?;
-            let mut data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as LentAsyncServer>::both(&server, &mut data, &mut n).await;
@@ -11245,9 +11245,9 @@ pub mod types {
             let name_length = arguments.get_u32::<4>();
             let more_length = arguments.get_u32::<8>();
             let mut incoming = arguments.variable::<48>()?;
-            let data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
             let name = incoming.string(name_length, ::nearcall::raw::UNBOUNDED)?;
-            let more = incoming.vec(more_length, 100)?;
+            let more = incoming.lend(more_length, 100)?.to_vec();
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as DerivedAsyncServer>::into(&server, data, &name, more).await;
@@ -11300,7 +11300,7 @@ pub mod types {
             let data_length = arguments.get_u32::<0>();
             let mut n = arguments.get_u32::<4>() as i32;
             let mut incoming = arguments.variable::<48>()?;
-            let mut data = incoming.vec(data_length, ::nearcall::raw::UNBOUNDED)?;
+            let mut data = incoming.lend(data_length, ::nearcall::raw::UNBOUNDED)?.to_vec();
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as DerivedAsyncServer>::both(&server, &mut data, &mut n).await;

@@ -123,7 +123,8 @@ impl Printer<'_, '_> {
             Some(limit) => number(limit),
             None => quote!(::nearcall::raw::UNBOUNDED),
         };
-        // What outlives the stub is for keeps.
+        // What outlives the stub is for keeps, also what lies in memory that its client has lent.
+        let is_lent = copy == Copy::None;
         let copy = if self.is_outlived { Copy::Owned } else { copy };
         let has_room = copy == Copy::Private && form != Form::Marshalled;
         let room = has_room.then(|| self.local(place, "_room"));
@@ -132,7 +133,7 @@ impl Printer<'_, '_> {
                 quote!(text(#length, #limit, &mut #room))
             }
             (Form::Text | Form::WideText, _) => quote!(string(#length, #limit)),
-            (_, Copy::None) => quote!(lend(#length, #limit)),
+            _ if is_lent => quote!(lend(#length, #limit)),
             (_, Copy::Into) => {
                 let target = self.receiver(place);
                 let taken = quote!(#incoming.vec_into(#length, #limit, #target));
@@ -157,6 +158,7 @@ impl Printer<'_, '_> {
             }
         };
         let value = self.judged(quote!(#incoming.#taken));
+        let value = if is_lent && self.is_outlived { quote!(#value.to_vec()) } else { value };
         let room = room.map(|room| quote!(let mut #room = ::nearcall::raw::Room::new();));
         let bound = self.bind(place, value);
         quote!(#room #bound)
