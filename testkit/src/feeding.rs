@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportError, ExportOptions, Intake, Items, Taker};
+use nearcall::{Clerk, Domain, ExportError, ExportOptions, Intake, Items, Taker, current_call};
 
 use crate::faults::faults::{
-    FeedingEntries, FeedingLimitedException, FeedingServer, FeedingUntilException, Refused,
+    FeedingEntries, FeedingLimitedException, FeedingServer, FeedingUntilException, Page, Refused,
 };
 use crate::server::planned_panic;
 
@@ -140,6 +140,17 @@ impl FeedingServer for Feeder {
                 std::thread::sleep(pause);
             }
         })))
+    }
+
+    fn unended(&self, count: u32) -> Items<Page> {
+        let unended = std::iter::from_fn(|| {
+            let call = current_call().expect("a batch is a call");
+            while !call.is_cancelled() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            None
+        });
+        Box::new(self.counted((0..count).map(|_| [7; 1024]).chain(unended)))
     }
 
     fn words(&self, count: u32) -> Items<String> {

@@ -151,6 +151,19 @@ fn what_is_dropped_in_the_middle_is_dropped_there_too() {
 }
 
 #[test]
+fn an_iterator_that_waits_learns_of_a_drop_by_its_call() {
+    check(|_, client| {
+        // More than there are A-stacks.
+        for _ in 0..10 {
+            // A whole batch: the next one is under way.
+            let mut feed = client.unended(1).unwrap();
+            assert_eq!(feed.next().unwrap().unwrap(), [7; 1024]);
+        }
+        expect_open(client, 0);
+    });
+}
+
+#[test]
 fn an_exception_comes_after_the_items_before_it() {
     check(|_, client| {
         let mut items = 0;

@@ -282,6 +282,17 @@ static void given_up_ahead(const feeding_Feeding *feeding) {
     }
 }
 
+/* Given up while the server waits in a batch, more often than there are A-stacks. */
+static void given_up_waiting(const feeding_Feeding *feeding) {
+    feeding_Page page;
+    for (int i = 0; i < 20; i++) {
+        nearcall_feed_feeding_Feeding_unended *feed = feeding_Feeding_unended(feeding, 1, &env);
+        expect(NEARCALL_RETURNED);
+        CHECK(nearcall_next_feeding_Feeding_unended(feed, &page, &env) && page._at[1023] == 7);
+        nearcall_release_feeding_Feeding_unended(feed);
+    }
+}
+
 /* Both ends of what another thread goes on with. */
 typedef struct errand {
     nearcall_feed_feeding_Feeding_numbers *feed;
@@ -343,6 +354,8 @@ static void ahead(const feeding_Feeding *feeding) {
     ahead_of_its_reader(feeding);
     more_than_astacks(feeding);
     given_up_ahead(feeding);
+    none_alive(feeding);
+    given_up_waiting(feeding);
     none_alive(feeding);
     from_thread_to_thread(feeding);
     read_late(feeding);

@@ -97,6 +97,30 @@ static nearcall_items_feeding_Feeding_numbers numbers(void *self, uint32_t count
     return items;
 }
 
+static bool next_unended(void *self, feeding_Page *item, nearcall_environment *env) {
+    feed *own = self;
+    nearcall_current *call;
+    (void)env;
+    memset(item, 7, sizeof *item);
+    if (own->at++ < own->count) {
+        return true;
+    }
+    call = nearcall_current_call();
+    while (!nearcall_current_is_cancelled(call)) {
+        usleep(1000);
+    }
+    nearcall_current_release(call);
+    return false;
+}
+
+static nearcall_items_feeding_Feeding_unended unended(void *self, uint32_t count,
+                                                      nearcall_environment *env) {
+    nearcall_items_feeding_Feeding_unended items = {new_feed(count, 0), release, next_unended};
+    (void)self;
+    (void)env;
+    return items;
+}
+
 static bool next_line(void *self, char **item, nearcall_environment *env) {
     feed *own = self;
     (void)env;
@@ -216,7 +240,7 @@ static int32_t alive(void *self, nearcall_environment *env) {
 
 int main(int argc, char **argv) {
     static const nearcall_server_feeding_Feeding server = {
-        NULL, rows, numbers, lines, load, sum, joined, dropped, alive,
+        NULL, rows, numbers, unended, lines, load, sum, joined, dropped, alive,
     };
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);

@@ -56,6 +56,22 @@ struct Numbers : nearcall::items<std::uint32_t>, counted {
     }
 };
 
+struct Unended : nearcall::items<feeding::Page>, counted {
+    std::uint32_t at = 0, count = 0;
+
+    bool next(feeding::Page &item) override {
+        item.fill(7);
+        if (at++ < count) {
+            return true;
+        }
+        auto call = nearcall::current_call();
+        while (!call->is_cancelled()) {
+            usleep(1000);
+        }
+        return false;
+    }
+};
+
 struct Lines : nearcall::items<std::string>, counted {
     std::string line;
     bool is_over = false;
@@ -123,6 +139,12 @@ class Feeder : public feeding::FeedingServer {
         made->count = count;
         made->pause_ms = pause_ms;
         made->last_words = last_words;
+        return made;
+    }
+
+    std::unique_ptr<nearcall::items<feeding::Page>> unended(std::uint32_t count) override {
+        auto made = std::make_unique<Unended>();
+        made->count = count;
         return made;
     }
 

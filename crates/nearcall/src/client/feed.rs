@@ -29,7 +29,10 @@ type End<'b, R, E> = fn(&'b Client, u64) -> Result<R, E>;
 
 /// Items that a server sends. After an error it is over.
 ///
-/// Dropping it tells the server, which drops what makes the items; it does not wait.
+/// Dropping it tells the server, which drops what makes the items, and cancels the call for the
+/// next batch, which what makes them may wait in ([`CurrentCall::is_cancelled`]); it does not wait.
+///
+/// [`CurrentCall::is_cancelled`]: crate::CurrentCall::is_cancelled
 #[must_use = "items come when they are asked for"]
 pub struct Feed<'b, T, E = CallError> {
     open: Open<'b>,
@@ -42,7 +45,8 @@ pub struct Feed<'b, T, E = CallError> {
 /// Items that a server is sent. [`Sink::end`] says that there are no more; after an error it is
 /// over.
 ///
-/// Dropping it without that gives the feed up: the server drops what took the items.
+/// Dropping it without that gives the feed up, and the batch that is under way: the server drops
+/// what took the items.
 #[must_use = "it is given up if it is not ended"]
 pub struct Sink<'b, T, R, E = CallError> {
     open: Open<'b>,
@@ -276,6 +280,26 @@ impl<'b> Open<'b> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         self.give_up();
+    }
+}
+
+/// The call for a batch is given up with the feed: what makes the items may wait in it, and learns
+/// only from its call that nobody wants them.
+fn give_up_batch<T, E>(ahead: Option<Pending<'_, T, E>>) {
+    if let Some(batch) = ahead {
+        batch.cancel();
+    }
+}
+
+impl<T, E> Drop for Feed<'_, T, E> {
+    fn drop(&mut self) {
+        give_up_batch(self.ahead.take().and_then(Result::ok));
+    }
+}
+
+impl<T, R, E> Drop for Sink<'_, T, R, E> {
+    fn drop(&mut self) {
+        give_up_batch(self.ahead.take());
     }
 }
 

@@ -11,7 +11,7 @@ use nearcall::name::Scope;
 use nearcall::raw::{Arguments, Client, Entries, Outcome};
 use nearcall::{
     CallError, Clerk, Domain, Error, ExportOptions, Intake, InterfaceDescriptor, Items,
-    NotExecuted, Taker,
+    NotExecuted, Taker, current_call,
 };
 use stubs_c_tests::fed::feeding::*;
 
@@ -121,6 +121,18 @@ impl FeedingServer for Feeder {
         }))
     }
 
+    fn unended(&self, count: u32) -> Items<Page> {
+        let held = Held::new(&self.0);
+        let unended = std::iter::from_fn(move || {
+            let (_held, call) = (&held, current_call().expect("a batch is a call"));
+            while !call.is_cancelled() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            None
+        });
+        Box::new((0..count).map(|_| [7; 1024]).chain(unended))
+    }
+
     fn lines(&self, letters: u32) -> Items<String> {
         let held = Held::new(&self.0);
         Box::new(std::iter::once("x".repeat(letters as usize)).inspect(move |_| {
@@ -199,6 +211,10 @@ fn items_come(feeding: &FeedingClient) {
     let mut rows = feeding.rows("row", 1000, NEVER).expect("it opens");
     assert_eq!(rows.by_ref().take(7).count(), 7);
     drop(rows);
+    for _ in 0..10 {
+        let mut unended = feeding.unended(1).expect("it opens");
+        assert_eq!(unended.next().expect("it goes on").expect("it comes"), [7; 1024]);
+    }
     let lines: Vec<_> = feeding.lines(100_000).expect("it opens").collect();
     assert_eq!(lines.len(), 1);
     assert_eq!(lines[0].as_ref().expect("it comes").len(), 100_000);
