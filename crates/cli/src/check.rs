@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use nearcall_abi::ProcedureName;
 use nearcall_idl::diagnostic::{Severity, json};
-use nearcall_idl::model::Model;
+use nearcall_idl::model::{Model, Operation};
 
 use crate::failure::Failure;
 use crate::reading::{Reading, counted, print};
@@ -47,10 +48,15 @@ impl Check {
     }
 }
 
-/// Those that an interface inherits are its base's.
+/// Those that somebody has written: what carries a feed is part of the operation that opens it, and
+/// those that an interface inherits are its base's.
 fn operations_of(model: &Model) -> usize {
     let own = model.interfaces().map(|(id, _, interface)| {
-        interface.operations.iter().filter(|operation| operation.declared_in == id).count()
+        let is_own = |operation: &&Operation| {
+            let written = ProcedureName::new(&operation.name).operation();
+            operation.declared_in == id && operation.name == written
+        };
+        interface.operations.iter().filter(is_own).count()
     });
     own.sum()
 }

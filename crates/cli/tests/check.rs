@@ -45,6 +45,14 @@ fn an_inherited_operation_is_counted_once() {
 }
 
 #[test]
+fn an_operation_with_feeds_is_counted_once() {
+    let text = "interface Ledger {\n  @feed long rows();\n  long load(@feed in long row);\n  \
+                @feed long talk(@feed in long line);\n};\n";
+    let (code, _, errors) = check(&["a.idl"], &[("a.idl", text)]);
+    assert_eq!((code, errors.as_str()), (0, "1 file, 3 operations, 0 errors, 0 notes\n"));
+}
+
+#[test]
 fn every_mistake_of_a_bad_file_is_shown_with_its_place() {
     let (code, output, errors) = check(&["a.idl"], &[("a.idl", BAD)]);
     assert_eq!((code, output.as_str()), (1, ""));
