@@ -34,6 +34,11 @@
 //! for the client are put into, an [`Inlet`] that the client's come out of, and an [`Answer`] to
 //! those, if they go to the server only. No processor waits for either side.
 //!
+//! # What the runtime tells
+//!
+//! A client learns that results were refused, and not why; that, binds, refusals, and what peers do
+//! wrong are events of `tracing`. A program without a subscriber for those is told nothing.
+//!
 //! Start at [`Domain`]; then [`Clerk::export`] or a generated client's `import`.
 
 #![deny(unsafe_code)]
