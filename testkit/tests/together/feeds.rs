@@ -153,6 +153,7 @@ fn what_is_dropped_in_the_middle_is_dropped_there_too() {
 #[test]
 fn an_iterator_that_waits_learns_of_a_drop_by_its_call() {
     check(|_, client| {
+        let client = &client.with_deadline(DROPPED);
         // More than there are A-stacks.
         for _ in 0..10 {
             // A whole batch: the next one is under way.
