@@ -65,6 +65,9 @@ def test_opaque_bytes_and_exceptions(client: typing.Any, shapes: Shapes) -> None
     assert (refused.why, refused.code) == ("it begins with 0", 3)
     assert refused.place == shapes.Point(1.0, -1.0)
     assert refused.ran is nearcall.Ran.YES and isinstance(refused, nearcall.Raised)
+    # Named as they are, also those that were given by name, and cut where they are long.
+    shown = str(shapes.Refused(why="w" * 1000, code=3, place=shapes.Point(1.0, -1.0)))
+    assert shown.startswith("why='www") and "code=3" in shown and len(shown) < 300
 
 
 def test_lent_memory_is_filled_in_place(client: typing.Any) -> None:

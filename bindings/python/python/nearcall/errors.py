@@ -1,6 +1,10 @@
 """What can go wrong. Every error says whether the procedure ran, as ``error.ran``."""
 
 import enum
+import reprlib
+
+_SHOWN = reprlib.Repr()
+_SHOWN.maxstring = _SHOWN.maxother = 80
 
 
 class Ran(enum.Enum):
@@ -29,6 +33,11 @@ class Raised(Error):
     """An exception that the interface file declares: the procedure ran, and raised it."""
 
     ran = Ran.YES
+
+    def __str__(self) -> str:
+        """Its members by name, also those that were given by name; long ones are cut."""
+        members = getattr(self, "__dataclass_fields__", ())
+        return ", ".join(f"{name}={_SHOWN.repr(getattr(self, name))}" for name in members)
 
 
 class CallError(Error):
