@@ -18,6 +18,11 @@ pub fn expect(want: u32, count: impl Fn() -> Result<u32, CallError>) {
     }
 }
 
+/// A feed is over, and nobody's error.
+pub fn is_over(error: &CallError) -> bool {
+    matches!(error, CallError::NotExecuted { reason: NotExecuted::FeedOver, .. })
+}
+
 /// Posts a call of a procedure that carries items; one that puts has what stands before its items,
 /// and those.
 pub fn posted<'b>(

@@ -4,14 +4,12 @@
 use std::time::{Duration, Instant};
 
 use nearcall::raw::Client;
-use nearcall::{
-    Binding, CallError, Domain, Error, Feed, NotExecuted, Pending, Policy, Ran, Rules, Sink,
-};
+use nearcall::{Binding, CallError, Domain, Error, Feed, Pending, Policy, Ran, Rules, Sink};
 use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient, ExchangingSumsException};
 use testkit::exchanging::{export, name_of};
 use testkit::world::{Kind, in_world};
 
-use crate::carrying::{self, NOTICED, expect, expect_refused, waiting_of_two};
+use crate::carrying::{self, NOTICED, expect, expect_refused, is_over, waiting_of_two};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -53,10 +51,6 @@ fn echo(client: &ExchangingClient) -> Echo<'_> {
 fn echo_in_time(hasty: &ExchangingClient) -> Echo<'_> {
     let (sink, feed) = (0..100).find_map(|_| hasty.echo().ok()).expect("it is opened in time");
     (sink.begin(), feed.begin())
-}
-
-fn is_over(error: &CallError) -> bool {
-    matches!(error, CallError::NotExecuted { reason: NotExecuted::FeedOver, .. })
 }
 
 #[test]

@@ -22,7 +22,7 @@ use testkit::flowing::flowing::{
     Refused,
 };
 
-use crate::carrying::{self, NOTICED, expect, expect_refused, waiting_of_two};
+use crate::carrying::{self, NOTICED, expect, expect_refused, is_over, waiting_of_two};
 
 use server::{Counts, Flow};
 
@@ -420,6 +420,25 @@ fn what_is_not_due_is_refused_and_disturbs_nothing() {
         sink.put(1).unwrap();
         assert_eq!(sink.end().unwrap(), 1);
         expect(0, || client.open());
+    });
+}
+
+#[test]
+fn whoever_waits_at_a_feed_that_is_closed_is_told_that_it_is_over() {
+    check(|import| {
+        let client = import();
+        let raw = Client::new(client.binding().clone(), &FLOWING).with_deadline(NOTICED);
+        // Numbers 1 to 3 of the binding, by whose stubs nothing is posted yet.
+        let feeds = (client.held().unwrap(), client.held().unwrap(), client.kept().unwrap());
+        posted(&raw, "_put_held", (1, 0)).collect().unwrap();
+        let waiting = [("_put_held", (1, 1)), ("_end_held", (2, 0)), ("_next_kept", (3, 0))]
+            .map(|(name, batch)| waiting_of_two([(); 2].map(|()| posted(&raw, name, batch))));
+        drop(feeds);
+        for waits in waiting {
+            let over = waits.collect().unwrap_err();
+            assert!(is_over(&over), "{over}");
+        }
+        assert_eq!(client.let_go().unwrap(), 3);
     });
 }
 

@@ -135,6 +135,11 @@ impl Feeds {
         self.table().is_over
     }
 
+    /// Why a call at a feed is refused, which goes with its binding if that is over.
+    pub fn or_over(&self, refusal: Box<Refusal>) -> Box<Refusal> {
+        if self.is_over() { Box::new(Refusal::Ended) } else { refusal }
+    }
+
     /// The binding is over.
     pub fn clear(&self) {
         let mut table = self.table();

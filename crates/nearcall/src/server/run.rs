@@ -288,11 +288,13 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
 #[cold]
 #[inline(never)]
 fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Replied {
-    // Of an item the log told when it was made, and of a share when it was asked for; what ends was
-    // ended.
-    if !matches!(refusal, Refusal::ItemRefused | Refusal::Overloaded | Refusal::Ended)
-        && let Some(unsaid) = binding.may_warn()
-    {
+    // Of an item the log told when it was made, and of a share when it was asked for; what is over
+    // was ended by either side.
+    let is_told = matches!(
+        refusal,
+        Refusal::ItemRefused | Refusal::Overloaded | Refusal::FeedOver | Refusal::Ended
+    );
+    if !is_told && let Some(unsaid) = binding.may_warn() {
         let (name, procedure) = (&binding.name, binding.all_procedures()[procedure].told());
         tracing::warn!(name, %procedure, %refusal, unsaid, "a call was refused");
     }

@@ -39,9 +39,8 @@ impl<T, E> AtWay<T, E> {
     pub(super) fn poll_next(&self, context: &Context<'_>) -> Poll<Option<NextBatch<T, E>>> {
         let mut state = self.0.state();
         if state.is_unwanted {
-            // Its client has closed it and waits for nothing, or is not served any more: to that
-            // one, what it has had must not look like all there is.
-            return Poll::Ready(Some(Err(Box::new(Refusal::Ended))));
+            // What its client has had must not look like all there is.
+            return Poll::Ready(Some(Err(Box::new(Refusal::FeedOver))));
         }
         if state.items.is_empty() {
             return match state.last.take() {

@@ -103,7 +103,7 @@ impl<R, E> AtWay<R, E> {
     fn poll_answered(&self, context: &Context<'_>) -> Poll<Option<Answered<(), E>>> {
         let mut state = self.0.state();
         if state.is_unwanted {
-            return Poll::Ready(Some(Err(Box::new(Refusal::Ended))));
+            return Poll::Ready(Some(Err(Box::new(Refusal::FeedOver))));
         }
         if !state.items.is_empty() {
             return Poll::Ready(Some(Ok(Ok(()))));
@@ -124,7 +124,7 @@ impl<R, E> AtWay<R, E> {
         Some(match poll_fn(|context| self.poll_next(context)).await? {
             Ok(Ok((batch, _))) => match batch.into_items().pop() {
                 Some(answer) => Ok(Ok(answer)),
-                None => Err(Box::new(Refusal::Ended)),
+                None => Err(Box::new(Refusal::FeedOver)),
             },
             Ok(Err(raised)) => Ok(Err(raised)),
             Err(ended) => Err(ended),
@@ -192,7 +192,7 @@ impl ServedCall<'_> {
             if !matches!(put, Some(Ok(Ok(())))) {
                 binding.feeds.close(feed);
             }
-            put.unwrap_or_else(no_answer)
+            put.unwrap_or_else(no_answer).map_err(|refusal| binding.feeds.or_over(refusal))
         })
     }
 
@@ -217,7 +217,7 @@ impl ServedCall<'_> {
         Ok(async move {
             let answer = at_answer.answer().await;
             binding.feeds.close(feed);
-            answer.unwrap_or_else(no_answer)
+            answer.unwrap_or_else(no_answer).map_err(|refusal| binding.feeds.or_over(refusal))
         })
     }
 }
@@ -301,7 +301,7 @@ mod tests {
         drop(end);
         assert!(answer.is_given_up() && inlet.next() == Some(Err(super::super::GivenUp)));
         let over = at_answer.poll_answered(&context());
-        assert!(matches!(over, Poll::Ready(Some(Err(over))) if matches!(*over, Refusal::Ended)));
+        assert!(matches!(over, Poll::Ready(Some(Err(over))) if matches!(*over, Refusal::FeedOver)));
         answer.give(5);
 
         let (end, outlet) = outlet::<u32, u8>(7, 1, Keeping::AsItIs);

@@ -121,7 +121,7 @@ fn items_of_an_outlet_that_was_dropped_are_not_all() {
 fn a_feed_that_ends_with_its_binding_does_not_look_complete() {
     let context = Context::from_waker(Waker::noop());
     let is_ended = |next: Poll<Option<NextBatch<u32, Infallible>>>| match next {
-        Poll::Ready(Some(Err(ended))) => matches!(*ended, Refusal::Ended),
+        Poll::Ready(Some(Err(ended))) => matches!(*ended, Refusal::FeedOver),
         _ => false,
     };
     let (ends, _inlet, _outlet) = exchange::<(), u32, Infallible>(0, 10, Keeping::AsItIs);
