@@ -19,7 +19,7 @@ pub enum Status {
     Malformed,
     /// Not run: no such procedure index.
     NoProcedure,
-    /// Ran, and panicked. The server lives on.
+    /// Ran, and panicked, or dropped what it was to reply with. The server lives on.
     Panicked,
     /// Ran, and its results did not fit: over a bound of the interface, or no memory for them.
     ResultsRefused,

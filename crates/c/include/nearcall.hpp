@@ -610,8 +610,8 @@ template <class T> class inlet {
 };
 
 /* Items for the client of an exchange, from one thread at a time. They go once the procedure that
- * was given this has returned. When this goes before end or raise, by an exception or a return, they
- * are not all: the client's call fails behind them. */
+ * was given this has returned. When this goes before end or raise, by an exception or a return,
+ * they are not all: the client's call fails behind them. */
 template <class T> class outlet {
   public:
     outlet(void *own, void (*give)(void *, const T &), void (*release)(void *, bool is_whole),

@@ -89,8 +89,8 @@ NEARCALL_INLINE void nearcall_feed_ended(nearcall_feed *feed, nearcall_environme
     }
 }
 
-/* Gives it up if it is not over, and then all of it back. Waits for nothing. What makes its items may
- * wait in the call for a batch, and learns only from that call that nobody wants them. */
+/* Gives it up if it is not over, and then all of it back. Waits for nothing. What makes its items
+ * may wait in the call for a batch, and learns only from that call that nobody wants them. */
 NEARCALL_INLINE void nearcall_feed_end(nearcall_feed *feed) {
     nearcall_feed_cancel(feed);
     nearcall_posted_cancel(&feed->ahead);

@@ -76,8 +76,9 @@ pub struct DomainOptions {
     /// it starts afterwards inherit that. Default true; false for a program that still calls
     /// `select`, which knows descriptors below 1,024 only.
     pub raises_descriptor_limit: bool,
-    /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line.
-    /// Default 8 GiB.
+    /// Most bytes of its own that this domain holds for importers: A-stacks, results out of line,
+    /// batches that came out of line until an [`Inlet`](crate::Inlet) has given them away. Default
+    /// 8 GiB.
     pub own_bytes_max: u64,
     /// Most descriptors that came with calls and that no procedure has taken yet. Default 1,024.
     pub descriptors_max: u32,

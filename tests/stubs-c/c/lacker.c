@@ -101,7 +101,8 @@ static void refused(const nearcall_domain *domain, files lacking, const char *fu
 static void panicked(const void *feed, const char *procedure, const nearcall_environment *env) {
     char message[128];
     CHECK(feed == NULL && feeds == 0);
-    snprintf(message, sizeof message, "%s panicked in the server, or was dropped there unfinished", procedure);
+    snprintf(message, sizeof message,
+             "%s panicked in the server, or was dropped there unfinished", procedure);
     CHECK(env->outcome == NEARCALL_PANICKED && env->ran == NEARCALL_RAN_YES);
     CHECK(strcmp(env->message, message) == 0);
 }

@@ -23,7 +23,8 @@ pub(crate) enum Resource {
     AStacks,
     /// Bytes of importers' segments that are mapped here: A-stacks, out of line, lent.
     MappedBytes,
-    /// Bytes of this domain's own that only importers have a use for: A-stacks, results.
+    /// Bytes of this domain's own that it has for importers: A-stacks, results, batches that came
+    /// out of line and that nobody has taken.
     OwnBytes,
     /// Descriptors that came with calls and whose procedures have not taken them.
     Descriptors,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use nearcall::{Binding, CallError, Domain, InterfaceDescriptor};
+use nearcall::{Binding, CallError, Clerk, Domain, ExportError, InterfaceDescriptor};
 use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient};
 use testkit::judging_stubs::judging::{JUDGING, JudgingClient};
 use testkit::records::Records;
@@ -24,19 +24,27 @@ fn told(name: &str) -> Vec<String> {
     RECORDS.all().into_iter().filter(|record| record.contains(name)).collect()
 }
 
-fn import(directory: &Path, name: &str, interface: &'static InterfaceDescriptor) -> Binding {
-    let (domain, options) = (Domain::new().unwrap(), testkit::server::import_options(directory));
-    Binding::import_with(&domain, name, interface, options).unwrap()
+/// A client of what `export` exports in this process, and its server.
+fn served(
+    export: impl FnOnce(&Domain, &Path) -> Result<Clerk, ExportError>,
+    (name, interface): (&str, &'static InterfaceDescriptor),
+) -> (Domain, Clerk, Binding) {
+    LazyLock::force(&RECORDS);
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let clerk = export(&server, directory.path()).unwrap();
+    let options = testkit::server::import_options(directory.path());
+    let domain = Domain::new().unwrap();
+    let binding = Binding::import_with(&domain, name, interface, options).unwrap();
+    (server, clerk, binding)
 }
 
 #[test]
 fn an_item_that_is_refused_is_told_of_once_by_feed_and_value_and_limit() {
-    LazyLock::force(&RECORDS);
-    let directory = tempfile::tempdir().unwrap();
-    let server = Domain::new().unwrap();
-    let _clerk = judging::export(&server, directory.path(), "told").unwrap();
     let name = judging::name_of("told");
-    let client = JudgingClient::new(import(directory.path(), &name, &JUDGING));
+    let export = |domain: &Domain, directory: &Path| judging::export(domain, directory, "told");
+    let (_server, _clerk, binding) = served(export, (&name, &JUDGING));
+    let client = JudgingClient::new(binding);
     let mut wanted = Vec::new();
     for good in [0, 1, 2_000] {
         let last = client.digits_come(good).unwrap().last().unwrap();
@@ -51,12 +59,10 @@ fn an_item_that_is_refused_is_told_of_once_by_feed_and_value_and_limit() {
 
 #[test]
 fn an_outlet_that_is_left_before_its_end_is_told_of_by_its_feed() {
-    LazyLock::force(&RECORDS);
-    let directory = tempfile::tempdir().unwrap();
-    let server = Domain::new().unwrap();
-    let _clerk = exchanging::export(&server, directory.path(), "left").unwrap();
     let name = exchanging::name_of("left");
-    let client = ExchangingClient::new(import(directory.path(), &name, &EXCHANGING));
+    let export = |domain: &Domain, directory: &Path| exchanging::export(domain, directory, "left");
+    let (_server, _clerk, binding) = served(export, (&name, &EXCHANGING));
+    let client = ExchangingClient::new(binding);
     let (sink, feed) = client.echo().unwrap();
     std::thread::scope(|scope| {
         // Whose reply is waited for is named as well: likely it is.
