@@ -24,6 +24,7 @@ struct Counts {
     open: AtomicU32,
     made: AtomicU32,
     taken: AtomicU32,
+    let_through: AtomicU32,
 }
 
 /// Counts as open until it is dropped.
@@ -151,6 +152,25 @@ impl FeedingServer for Feeder {
             None
         });
         Box::new(self.counted((0..count).map(|_| [7; 1024]).chain(unended)))
+    }
+
+    fn gated(&self, ahead: u32) -> Items<u32> {
+        let counts = Arc::clone(&self.0);
+        let numbers = (0..).map_while(move |number| {
+            let call = current_call().expect("a batch is a call");
+            while number >= ahead.saturating_add(counts.let_through.load(SeqCst)) {
+                if call.is_cancelled() {
+                    return None;
+                }
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Some(number)
+        });
+        Box::new(self.counted(numbers))
+    }
+
+    fn let_through(&self, count: u32) {
+        self.0.let_through.fetch_add(count, SeqCst);
     }
 
     fn words(&self, count: u32) -> Items<String> {

@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use nearcall::name::Scope;
 use nearcall::{
-    Binding, Clerk, Domain, DomainOptions, ExportError, ExportOptions, ImportOptions, current_call,
+    Binding, Clerk, Domain, DomainOptions, ExportError, ExportOptions, ImportOptions, Items,
+    current_call,
 };
 use nearcall_threads::{Mutex, Semaphore, is_fastthread, sleep, yield_now};
 
@@ -29,7 +30,7 @@ thread_local! {
 struct Host {
     domain: Domain,
     directory: PathBuf,
-    gate: Semaphore,
+    gate: Arc<Semaphore>,
     waiting: AtomicU32,
     most_waiting: AtomicU32,
     count: Mutex<u32>,
@@ -60,7 +61,7 @@ pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, Ex
     let host = Host {
         domain: domain.clone(),
         directory: directory.to_owned(),
-        gate: Semaphore::new(0),
+        gate: Arc::new(Semaphore::new(0)),
         waiting: AtomicU32::new(0),
         most_waiting: AtomicU32::new(0),
         count: Mutex::new(0),
@@ -179,6 +180,19 @@ impl GuestsServer for Host {
     fn pass(&self) -> u32 {
         self.counting(|| self.gate.acquire());
         kernel_thread()
+    }
+
+    fn passing(&self, ahead: u32) -> Items<u32> {
+        let gate = Arc::clone(&self.gate);
+        Box::new((0..).map_while(move |number| {
+            let call = current_call().expect("a batch is a call");
+            while number >= ahead && !gate.acquire_timeout(Duration::from_millis(10)) {
+                if call.is_cancelled() {
+                    return None;
+                }
+            }
+            Some(number)
+        }))
     }
 
     fn open(&self, count: u32) {

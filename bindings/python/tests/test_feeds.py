@@ -275,6 +275,48 @@ def test_a_server_makes_no_more_than_is_asked_for(passing: Passing) -> None:
         assert sum(1 for _ in feed) == 99_999
 
 
+def gated(gate: threading.Semaphore) -> typing.Any:
+    """Numbers from 0: three at once, each further one when it passes the gate, until nobody wants
+    more."""
+
+    def numbers(_server: object, count: int, _pause: int) -> typing.Iterator[int]:
+        for number in range(count):
+            while number >= 3 and not gate.acquire(timeout=0.01):
+                call = nearcall.current_call()
+                if call is None or call.is_cancelled:
+                    return
+            yield number
+
+    return numbers
+
+
+def test_what_is_made_before_an_iterator_waits_arrives(passing: Passing) -> None:
+    gate = threading.Semaphore(0)
+    with nearcall.export("gated", Idle(passing, numbers=gated(gate))):
+        client = passing.FeedingClient.import_("gated").with_deadline(60)
+        numbers = client.numbers(1000, 0)
+        assert list(itertools.islice(numbers, 3)) == [0, 1, 2]
+        made = 3
+        for count in (1, 2, 1, 50, 1, 5):
+            gate.release(count)
+            assert list(itertools.islice(numbers, count)) == list(range(made, made + count))
+            made += count
+        numbers.close()
+
+
+def test_a_feed_that_another_thread_closes_ends_for_who_waits(passing: Passing) -> None:
+    gate = threading.Semaphore(0)
+    with nearcall.export("closed", Idle(passing, numbers=gated(gate))):
+        numbers = passing.FeedingClient.import_("closed").with_deadline(60).numbers(1000, 0)
+        assert list(itertools.islice(numbers, 3)) == [0, 1, 2]
+        closes = threading.Timer(0.05, numbers.close)
+        closes.start()
+        with pytest.raises(nearcall.NotExecuted):
+            next(numbers)
+        closes.join()
+        assert list(numbers) == []
+
+
 def test_what_a_server_returns_wrongly_is_its_own_error(
     passing: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,6 +41,11 @@ impl<'n> ProcedureName<'n> {
         Within { interface, procedure: self }
     }
 
+    /// Whether its calls bring the items of a feed to the client.
+    pub fn brings_items(self) -> bool {
+        self.0.starts_with(NEXT)
+    }
+
     /// What stands before the operation where it is shown, and the operation.
     fn parts(self) -> (&'static str, &'n str) {
         let shown = [(NEXT, "the feed of "), (PUT, "the feed to "), (END, "the feed to ")];
@@ -93,6 +98,7 @@ mod tests {
         ] {
             let told = ProcedureName::new(name);
             assert_eq!(told.operation(), operation);
+            assert_eq!(told.brings_items(), name == "_next_rows");
             assert_eq!(format!("{told}"), shown);
             assert_eq!(format!("{told:?}"), format!("\"{shown}\""));
         }

@@ -2,6 +2,7 @@
 //! growth requests. Nothing of a call waits for it (MECHANISMS 8: no instruction on the hot path).
 
 mod cancelled;
+mod late;
 mod unclaimed;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use nearcall_os::peer::Process;
 use nearcall_os::poll::{Poller, Ready, Waker};
 
 use self::cancelled::Concerned;
+use self::late::{LateItems, TIMER};
 use self::unclaimed::{Captures, Unclaimed};
 use crate::client::binding::ClientBinding;
 use crate::domain::DomainCore;
@@ -74,6 +76,7 @@ pub(crate) struct Housekeeping {
     again: Mutex<Vec<u64>>,
     unclaimed: Unclaimed,
     concerned: Concerned,
+    late: LateItems,
     /// Since when a binding is gone that server processors may still know, or a class.
     stale_since: Mutex<Option<Instant>>,
     /// When a user without bindings may have paid what it owes. The thread's own.
@@ -117,6 +120,7 @@ impl Housekeeping {
             again: Mutex::default(),
             unclaimed: Unclaimed::default(),
             concerned: Concerned::default(),
+            late: LateItems::default(),
             stale_since: Mutex::default(),
             debts_paid: Mutex::default(),
             has_ended: AtomicBool::new(false),
@@ -423,6 +427,8 @@ fn keep(core: &Arc<DomainCore>) {
                     }
                     attend(core, Ready { token, is_readable: true, is_hung_up: false });
                 }
+            } else if ready.token == TIMER {
+                house.send_late_items(core);
             } else {
                 attend(core, *ready);
             }

@@ -17,6 +17,7 @@ pub(crate) mod introductions;
 pub(crate) mod limits;
 mod named_socket;
 pub(crate) mod processors;
+mod prompt;
 pub(crate) mod quota;
 pub(crate) mod requests;
 pub(crate) mod residents;

@@ -7,6 +7,9 @@ use std::time::Duration;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
+};
 
 use crate::clock;
 
@@ -119,6 +122,42 @@ impl AsFd for Waker {
     }
 }
 
+/// Wakes a thread that sleeps in [`Poller::wait`], later.
+#[derive(Debug)]
+pub struct Timer {
+    timer: OwnedFd,
+}
+
+impl Timer {
+    /// One that is not set.
+    pub fn new() -> io::Result<Timer> {
+        let flags = TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK;
+        Ok(Timer { timer: timerfd_create(TimerfdClockId::Monotonic, flags)? })
+    }
+
+    /// Makes it ready after so long, in place of what it was set to before.
+    ///
+    /// # Cost: a system call, of a third of a microsecond.
+    pub fn set(&self, after: Duration) -> io::Result<()> {
+        // Zero would have it never be ready.
+        let it_value = clock::timespec(after.max(Duration::from_nanos(1)));
+        let once = Itimerspec { it_interval: clock::timespec(Duration::ZERO), it_value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once)?;
+        Ok(())
+    }
+
+    /// Makes it wait until it is set again; whether it was ready.
+    pub fn drain(&self) -> bool {
+        rustix::io::read(&self.timer, &mut [0; 8]).is_ok()
+    }
+}
+
+impl AsFd for Timer {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.timer.as_fd()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +195,21 @@ mod tests {
             waker.wake();
             assert_eq!(sleeper.join().unwrap(), 1);
         });
+    }
+
+    #[test]
+    fn a_timer_is_ready_once_after_it_was_set() {
+        let (poller, timer) = (Poller::new().unwrap(), Timer::new().unwrap());
+        poller.add(&timer, 5).unwrap();
+        assert_eq!(ready_now(&poller), []);
+        let mut ready = Vec::new();
+        for after in [Duration::from_millis(1), Duration::ZERO] {
+            timer.set(after).unwrap();
+            poller.wait(&mut ready, None).unwrap();
+            assert_eq!(ready.len(), 1);
+            assert!(timer.drain() && !timer.drain());
+            assert_eq!(ready_now(&poller), []);
+        }
     }
 
     #[test]

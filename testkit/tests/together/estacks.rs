@@ -451,3 +451,24 @@ fn a_server_that_shuts_down_lets_what_sleeps_finish() {
     let (status, said) = server.wait();
     assert!(status.success(), "{said}");
 }
+
+#[test]
+fn an_iterator_that_waits_keeps_nothing_that_it_has_made() {
+    let Scene { client, server: _server, directory: _directory, domain: _domain } = scene();
+    let client = client.with_deadline(SOON);
+    let mut feeds: Vec<_> = (0..4).map(|ahead| client.passing(ahead).unwrap()).collect();
+    for (ahead, feed) in (0..).zip(&mut feeds) {
+        for number in 0..ahead {
+            assert_eq!(feed.next().unwrap().unwrap(), number);
+        }
+    }
+    call_a_few(&client);
+    drop(feeds.split_off(1));
+    for number in 0..100 {
+        // One that was dropped may pass the gate before it looks.
+        client.open(8).unwrap();
+        assert_eq!(feeds[0].next().unwrap().unwrap(), number);
+    }
+    drop(feeds);
+    call_a_few(&client);
+}

@@ -29,3 +29,4 @@ mod quotas;
 mod rebinds;
 mod surrounded;
 mod suspended;
+mod waiting_feeds;

@@ -5,9 +5,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use nearcall_abi::{
-    INLINE_BYTES, InterfaceDescriptor, MESSAGE_BYTES_MAX, ProcedureDescriptor, Status,
-};
+use nearcall_abi::{INLINE_BYTES, InterfaceDescriptor, MESSAGE_BYTES_MAX, Status};
 use nearcall_os::descriptor::{DescriptorKind, WrongDescriptor};
 use nearcall_os::segment::Segment;
 
@@ -38,9 +36,9 @@ pub trait Entries: Send + Sync + 'static {
         false
     }
 
-    /// If its procedures run on E-stacks but for its leaves: those, each in its place.
-    fn leaves(&self) -> Option<&'static [ProcedureDescriptor]> {
-        None
+    /// Whether its procedures run on E-stacks, but for its leaves.
+    fn runs_on_estacks(&self) -> bool {
+        false
     }
 }
 
@@ -85,6 +83,8 @@ pub enum Refusal {
     Unended,
     /// The domain or the binding is about to end; the procedure did not run.
     Ended,
+    /// It is none: the reply comes later, from whoever has the call now.
+    SetAside,
     /// The procedure ran, and its descriptors could not be sent.
     NotSent(String),
 }
@@ -190,7 +190,7 @@ impl<'a> Arguments<'a> {
     /// # Errors: [`Refusal`] if the client has too many open.
     pub fn open_source<T, E>(&self, items: Items<Result<T, E>>) -> Result<u64, Box<Refusal>>
     where
-        T: 'static,
+        T: Send + 'static,
         E: Send + 'static,
     {
         self.call.open_source(items)
@@ -212,25 +212,28 @@ impl<'a> Arguments<'a> {
     /// made. Within: what making the items raised.
     ///
     /// # Errors: it is not due; or an item is refused, behind those that came before.
-    pub fn next_judged<T: 'static, E: 'static>(
+    pub fn next_judged<T, E>(
         &self,
         feed: u64,
         number: u32,
         batches: Batches,
         keeping: Keeping<T>,
-    ) -> NextBatch<T, E> {
+    ) -> NextBatch<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
         self.call.next_judged((feed, number), batches, keeping)
     }
 
     /// The same of items that their stub has judged: at most so many.
     ///
     /// # Errors: it is not due.
-    pub fn next_of_feed<T: 'static, E: 'static>(
-        &self,
-        feed: u64,
-        number: u32,
-        limit: u32,
-    ) -> NextBatch<T, E> {
+    pub fn next_of_feed<T, E>(&self, feed: u64, number: u32, limit: u32) -> NextBatch<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
         self.call.next_of_feed((feed, number), limit)
     }
 
@@ -469,7 +472,7 @@ impl Refusal {
             Refusal::Arguments(_) => Status::Malformed,
             Refusal::FeedOver => Status::FeedOver,
             Refusal::Overloaded => Status::Overloaded,
-            Refusal::Ended => Status::Refused,
+            Refusal::Ended | Refusal::SetAside => Status::Refused,
             Refusal::Unended => Status::Panicked,
             Refusal::Results(_)
             | Refusal::NoMemory { .. }
@@ -505,6 +508,7 @@ impl fmt::Display for Refusal {
                 f.write_str("its outlet, or its answer, was dropped before it was ended or given")
             }
             Refusal::Ended => f.write_str("the binding is about to end"),
+            Refusal::SetAside => f.write_str("its reply comes later"),
             Refusal::NotSent(reason) => write!(f, "descriptors were not sent: {reason}"),
         }
     }

@@ -1,5 +1,5 @@
-//! What the watcher is asked for besides bells: to go on with suspended calls that were woken, and
-//! to look at bindings.
+//! What the watcher is asked for besides bells: to go on with suspended calls that were woken, to
+//! enter procedures again whose calls were set aside, and to look at bindings.
 //!
 //! It takes one at a time, because each may keep it: what is left is another watcher's once the
 //! watch is taken over. A relief looks whether the watcher is stuck for as long as something is
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::binding::ServerBinding;
+use super::deferred::Deferred;
 use super::suspended::Suspended;
 
 /// What a watcher is asked for.
@@ -24,6 +25,8 @@ pub(crate) struct Asked {
 struct Lists {
     /// Suspended calls that were woken.
     woken: VecDeque<Arc<Suspended>>,
+    /// Calls for batches that there are items for now.
+    again: VecDeque<Deferred>,
     looks: VecDeque<Asking>,
     /// A relief looks again and again whether the watcher is stuck.
     has_relief: bool,
@@ -31,7 +34,7 @@ struct Lists {
 
 impl Lists {
     fn is_some(&self) -> bool {
-        !self.woken.is_empty() || !self.looks.is_empty()
+        !self.woken.is_empty() || !self.again.is_empty() || !self.looks.is_empty()
     }
 }
 
@@ -48,6 +51,7 @@ pub(crate) struct Asking {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
     woken_count: usize,
+    again_count: usize,
     looks_count: usize,
 }
 
@@ -55,6 +59,7 @@ pub(crate) struct Batch {
 #[derive(Debug)]
 pub(crate) enum Next {
     Resume(Arc<Suspended>),
+    Again(Deferred),
     Look(Asking),
 }
 
@@ -64,6 +69,18 @@ impl Asked {
         let mut lists = self.lists();
         lists.woken.push_back(suspended);
         self.note(&lists);
+    }
+
+    /// A call was set aside, and its procedure is to be entered again.
+    pub fn again(&self, call: Deferred) {
+        let mut lists = self.lists();
+        lists.again.push_back(call);
+        self.note(&lists);
+    }
+
+    /// The domain has ended: what is left of those.
+    pub fn take_again(&self) -> VecDeque<Deferred> {
+        std::mem::take(&mut self.lists().again)
     }
 
     /// A binding is to be looked at.
@@ -85,7 +102,8 @@ impl Asked {
     /// What there is now.
     pub fn batch(&self) -> Batch {
         let lists = self.lists();
-        Batch { woken_count: lists.woken.len(), looks_count: lists.looks.len() }
+        let (again_count, looks_count) = (lists.again.len(), lists.looks.len());
+        Batch { woken_count: lists.woken.len(), again_count, looks_count }
     }
 
     /// The next of a batch, those that were woken first. `None`: that was all, or another watcher
@@ -95,6 +113,9 @@ impl Asked {
         let next = if batch.woken_count > 0 {
             batch.woken_count -= 1;
             lists.woken.pop_front().map(Next::Resume)
+        } else if batch.again_count > 0 {
+            batch.again_count -= 1;
+            lists.again.pop_front().map(Next::Again)
         } else if batch.looks_count > 0 {
             batch.looks_count -= 1;
             lists.looks.pop_front().map(Next::Look)

@@ -22,6 +22,7 @@ use super::clerk::{ClerkCore, Importer};
 use super::descriptors::Arrived;
 use super::exported::SharedEntries;
 use super::feeds::Feeds;
+use super::prompt::prompt_procedures;
 use super::quota::{Account, Charge, Resource};
 use super::requests::Growing;
 use super::rules::Decision;
@@ -170,8 +171,8 @@ impl ServerBinding {
             name: parts.name,
             procedures: match &parts.permitted {
                 None if !parts.entries.is_awaited() => {
-                    let all = parts.entries.interface().procedures;
-                    parts.entries.leaves().unwrap_or(all)
+                    let run_on_estacks = parts.entries.runs_on_estacks();
+                    prompt_procedures(parts.entries.interface(), run_on_estacks)
                 }
                 _ => &[],
             },
@@ -281,8 +282,14 @@ impl ServerBinding {
     /// Whether this procedure runs on an E-stack.
     pub fn runs_on_estack(&self, procedure: u32) -> bool {
         let is_leaf = |procedure: &ProcedureDescriptor| procedure.is_leaf;
-        let has_estacks = !self.entries.is_awaited() && self.entries.leaves().is_some();
+        let has_estacks = !self.entries.is_awaited() && self.entries.runs_on_estacks();
         has_estacks && !self.all_procedures().get(procedure as usize).is_some_and(is_leaf)
+    }
+
+    /// Whether this procedure's calls bring the items of a feed.
+    pub fn brings_items(&self, procedure: u32) -> bool {
+        let brings_items = |procedure: &ProcedureDescriptor| procedure.told().brings_items();
+        self.all_procedures().get(procedure as usize).is_some_and(brings_items)
     }
 
     /// Charges the binding and its user with `amount`.

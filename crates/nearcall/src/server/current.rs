@@ -3,6 +3,7 @@
 //! has its own domain watched by somebody else (L22, design note 0003).
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -17,6 +18,7 @@ use nearcall_os::shown::{self, Shown};
 use super::binding::ServerBinding;
 use super::clerk::Importer;
 use super::estacks;
+use super::feeds::makers::MakingTurn;
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 
@@ -44,13 +46,15 @@ struct Until(u64);
 
 /// A call, as the procedure that serves it sees its client. Other threads may ask it too; once the
 /// call has returned it says that the call is cancelled.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CurrentCall {
     pub(super) binding: Arc<ServerBinding>,
     pub(super) index: u32,
     pub(super) sequence: Sequence,
     until_ns: u64,
     pub(super) domain: Weak<DomainCore>,
+    /// It is in an iterator, whose items may go to another call since.
+    making: Option<MakingTurn>,
 }
 
 /// Waits until a call is cancelled: see [`CurrentCall::cancelled`].
@@ -70,7 +74,8 @@ pub fn current_call() -> Option<CurrentCall> {
     let index = ASTACK.get();
     let sequence = binding.claimed(index);
     let domain = DOMAIN.with_borrow(Weak::clone);
-    Some(CurrentCall { binding, index, sequence, until_ns: UNTIL_NS.get(), domain })
+    let making = domain.upgrade().and_then(|domain| domain.processors.makers.of_this_thread());
+    Some(CurrentCall { binding, index, sequence, until_ns: UNTIL_NS.get(), domain, making })
 }
 
 impl CurrentCall {
@@ -107,6 +112,9 @@ impl CurrentCall {
     ///
     /// # Cost: two loads, one of them of a line that the client may have.
     pub fn is_cancelled(&self) -> bool {
+        if let Some((making, turn)) = &self.making {
+            return making.is_over(*turn) || self.is_client_gone();
+        }
         let is_over = self.binding.claimed(self.index) != self.sequence;
         let astack = self.binding.astack(self.index);
         is_over || turn::is_given_up(&astack.head().turn, self.sequence) || self.is_client_gone()
@@ -136,6 +144,12 @@ impl CurrentCall {
         work()
     }
 
+    /// This thread goes on with it.
+    pub(super) fn enter(&self) {
+        enter_call(self.binding.key, self.index);
+        UNTIL_NS.set(self.until_ns);
+    }
+
     /// Its domain, if that is there; not a parent's, whose locks may be held in a child for good.
     fn own_domain(&self) -> Option<Arc<DomainCore>> {
         self.domain.upgrade().filter(|domain| !domain.is_forked())
@@ -144,6 +158,14 @@ impl CurrentCall {
     /// Its client has ended, has given the binding up, or broke the protocol.
     pub fn is_client_gone(&self) -> bool {
         self.binding.state.reason().is_some_and(|reason| !reason.is_orderly())
+    }
+}
+
+impl fmt::Debug for CurrentCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("CurrentCall");
+        shown.field("binding", &self.binding).field("index", &self.index);
+        shown.field("sequence", &self.sequence).finish_non_exhaustive()
     }
 }
 

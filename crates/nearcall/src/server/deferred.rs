@@ -12,10 +12,12 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_os::segment::Segment;
 
-use super::current::{CurrentCall, current_call};
+use super::current::{self, CurrentCall, current_call};
+use super::feeds::source::Asker;
 use super::run;
 use crate::raw::{Arguments, Malformed, Outcome, Refusal, Replied, ServedCall};
 
@@ -39,13 +41,7 @@ pub(crate) fn set_aside(
     if let Some(at) = variable_at {
         wait_for_all(call, at).map_err(Box::<Refusal>::from)?;
     }
-    let current = current_call().ok_or_else(|| Box::new(Refusal::Ended))?;
-    keep(Deferred {
-        call: current,
-        message_bytes: call.message_bytes,
-        request: call.request().cloned(),
-        is_replied: false,
-    });
+    keep(Deferred::new(call)?);
     Ok(Replied::LATER)
 }
 
@@ -56,6 +52,32 @@ fn wait_for_all(call: &ServedCall<'_>, at: usize) -> Result<(), Malformed> {
 }
 
 impl Deferred {
+    /// `call`, which this thread serves. All of its arguments are there.
+    pub(crate) fn new(call: &ServedCall<'_>) -> Result<Deferred, Box<Refusal>> {
+        let current = current_call().ok_or_else(|| Box::new(Refusal::Ended))?;
+        let (message_bytes, request) = (call.message_bytes, call.request().cloned());
+        Ok(Deferred { call: current, message_bytes, request, is_replied: false })
+    }
+
+    /// Enters its procedure again, on this thread, which serves no call.
+    pub(super) fn run_again(self) {
+        let call = self.call.clone();
+        // Relaxed: the call was set aside before it came here.
+        let procedure = self.served().astack.record().awaited_procedure.load(Relaxed) as usize;
+        call.enter();
+        self.reply(|arguments| {
+            let (entries, feeds) = (&call.binding.entries, &call.binding.feeds);
+            entries.enter(procedure, arguments).map_err(|refusal| match *refusal {
+                // It was open when the call came.
+                Refusal::Arguments(Malformed::Feed { .. }) => {
+                    feeds.or_over(Box::new(Refusal::FeedOver))
+                }
+                _ => refusal,
+            })
+        });
+        current::leave_call();
+    }
+
     /// Reads its arguments; once, as what is read twice may have changed.
     pub fn read<T>(&self, read: impl FnOnce(Arguments<'_>) -> T) -> T {
         read(Arguments::new(&self.served()))
@@ -96,6 +118,28 @@ impl Deferred {
         if let Some(domain) = domain.filter(|_| binding.has_queued()) {
             domain.housekeeping.attend_again(binding.token);
         }
+    }
+}
+
+/// A call for a batch, that another one than who runs it may answer.
+impl Asker for Deferred {
+    fn enter_again(self: Box<Self>) {
+        if let Some(domain) = self.call.domain.upgrade() {
+            domain.processors.have_again(*self);
+        }
+    }
+
+    fn end(self: Box<Self>) {
+        let refusal = self.call.binding.feeds.or_over(Box::new(Refusal::FeedOver));
+        self.reply(|_| Err(refusal));
+    }
+
+    fn leave(mut self: Box<Self>) {
+        self.is_replied = true;
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.call.is_cancelled()
     }
 }
 

@@ -12,16 +12,12 @@
 
 #[cfg(feature = "threads")]
 mod guests;
-#[cfg(feature = "threads")]
-mod leaves;
 
 #[cfg(feature = "threads")]
 pub(crate) use guests::{
     Common, begin, can_go_on, finish, go_on, has_guests, is_busy, note_guests, served_binding,
     sleep,
 };
-#[cfg(feature = "threads")]
-pub(crate) use leaves::OnEStacks;
 
 #[cfg(not(feature = "threads"))]
 pub(crate) use nobody::{

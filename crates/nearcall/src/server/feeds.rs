@@ -6,23 +6,24 @@
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use nearcall_core::Sequence;
-use nearcall_os::clock;
 
+use self::source::{Asker, Over, Source, SourceEnd};
 use super::binding::ServerBinding;
+use super::deferred::Deferred;
 use super::exchange::calls::NextBatch;
-use crate::batch::{Batch, Batches};
+use crate::batch::Batches;
 use crate::error::UsageError;
 use crate::raw::{Keeping, Malformed, Refusal, ServedCall};
 
+pub(crate) mod makers;
+pub(crate) mod source;
+
 /// Most feeds that a binding has open.
 const FEEDS_MAX: usize = 64;
-
-/// How long a batch is filled, once it has an item: a slow feed's items come one by one.
-const FILL_NS_MAX: u64 = 100_000;
 
 /// What takes the items of a feed, in the server. It is dropped by whatever thread finds that it is
 /// over, and must not wait for anything then. Dropped without [`Intake::end`], its client has
@@ -80,21 +81,8 @@ pub(crate) type CallId = (u32, Sequence);
 /// A feed, and the number of its next batch.
 struct OpenFeed {
     number: u32,
-    /// A [`Source`] or a [`Taker`] of the types of its procedure.
+    /// A [`SourceEnd`] or a [`Taker`] of the types of its procedure.
     end: Box<dyn Any + Send>,
-}
-
-/// What makes items, and why there are no more, which waits until the items before it are sent.
-struct Source<T, E> {
-    items: Items<Result<T, E>>,
-    over: Option<Over<E>>,
-}
-
-/// Why a feed is over before its end.
-enum Over<E> {
-    Raised(E),
-    /// The interface forbids an item.
-    Refused,
 }
 
 impl Feeds {
@@ -149,28 +137,32 @@ impl Feeds {
         closed.into_values().for_each(let_go);
     }
 
-    /// Fills `batch`: with one item at least, unless it is the last. `tell` is told of an item that
-    /// is refused.
+    /// The batch that is due: with one item at least, unless it is the last. `asker` is the call
+    /// that asks for it, and `tell` is told of an item that is refused.
     fn next<T, E>(
         &self,
         (feed, number): (u64, u32),
-        mut batch: Batch<T>,
+        kept: (Keeping<T>, u32),
+        asker: impl FnOnce() -> Result<Box<dyn Asker>, Box<Refusal>>,
         tell: impl FnOnce(&UsageError),
     ) -> NextBatch<T, E>
     where
-        T: 'static,
-        E: 'static,
+        T: Send + 'static,
+        E: Send + 'static,
     {
-        let filled = self.with(feed, Some(number), |end| {
-            end.downcast_mut::<Source<T, E>>().map(|source| source.fill(&mut batch, tell))
+        let source = self.with(feed, None, |end| {
+            end.downcast_ref::<SourceEnd<T, E>>().map(|end| Arc::clone(&end.0))
         })?;
-        if !matches!(filled, Ok(false)) {
+        let gone = source.next((feed, number), kept, asker, tell)?;
+        if !matches!(gone, Ok((_, false))) {
             self.close(feed);
         }
-        match filled {
-            Ok(is_last) => Ok(Ok((batch, is_last))),
+        match gone {
+            Ok(batch) => Ok(Ok(batch)),
             Err(Over::Raised(raised)) => Ok(Err(raised)),
             Err(Over::Refused) => Err(Box::new(Refusal::ItemRefused)),
+            Err(Over::Panicked) => resume_unwind(Box::new("its iterator has panicked")),
+            Err(Over::Ended) => Err(Box::new(Refusal::FeedOver)),
         }
     }
 
@@ -248,33 +240,41 @@ impl ServedCall<'_> {
     /// Opens a feed of what `items` makes; its number.
     pub(crate) fn open_source<T, E>(&self, items: Items<Result<T, E>>) -> Result<u64, Box<Refusal>>
     where
-        T: 'static,
+        T: Send + 'static,
         E: Send + 'static,
     {
-        let [feed] = self.open_feeds([Box::new(Source { items, over: None })])?;
+        let source = SourceEnd(Arc::new(Source::new(items)));
+        let [feed] = self.open_feeds([Box::new(source)])?;
         Ok(feed)
     }
 
     /// The next batch of a feed, of items that are judged here.
-    pub(crate) fn next_judged<T: 'static, E: 'static>(
+    pub(crate) fn next_judged<T, E>(
         &self,
         due: (u64, u32),
         batches: Batches,
         keeping: Keeping<T>,
-    ) -> NextBatch<T, E> {
-        let batch = Batch::new(keeping, batches.count);
+    ) -> NextBatch<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
         let tell = |refused: &UsageError| tell(self.binding, batches.procedure, refused);
-        self.binding.feeds.next(due, batch, tell)
+        self.binding.feeds.next(due, (keeping, batches.count), || self.asker(), tell)
     }
 
     /// The same, of items that were judged before they came here.
-    pub(crate) fn next_of_feed<T: 'static, E: 'static>(
-        &self,
-        due: (u64, u32),
-        limit: u32,
-    ) -> NextBatch<T, E> {
-        let batch = Batch::new(Keeping::AsItIs, limit);
-        self.binding.feeds.next(due, batch, |_| {})
+    pub(crate) fn next_of_feed<T, E>(&self, due: (u64, u32), limit: u32) -> NextBatch<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        self.binding.feeds.next(due, (Keeping::AsItIs, limit), || self.asker(), |_| {})
+    }
+
+    /// This call, as one that others may answer.
+    fn asker(&self) -> Result<Box<dyn Asker>, Box<Refusal>> {
+        Ok(Box::new(Deferred::new(self)?))
     }
 
     /// Opens a feed into `taker`; its number.
@@ -322,45 +322,6 @@ fn tell(binding: &ServerBinding, procedure: u32, refused: &UsageError) {
     }
 }
 
-impl<T, E> Source<T, E> {
-    /// Makes items until the batch is full, or the first is late. Whether there are no more.
-    fn fill(
-        &mut self,
-        batch: &mut Batch<T>,
-        tell: impl FnOnce(&UsageError),
-    ) -> Result<bool, Over<E>> {
-        if let Some(over) = self.over.take() {
-            return Err(over);
-        }
-        let mut until_ns = u64::MAX;
-        while !batch.is_full() && clock::now_ns() < until_ns {
-            let is_first = batch.is_empty();
-            let over = match self.items.next() {
-                None => return Ok(true),
-                Some(Err(raised)) => Over::Raised(raised),
-                Some(Ok(item)) => match batch.put(item) {
-                    Ok(()) => {
-                        if is_first {
-                            until_ns = clock::now_ns().saturating_add(FILL_NS_MAX);
-                        }
-                        continue;
-                    }
-                    Err(refused) => {
-                        tell(&refused);
-                        Over::Refused
-                    }
-                },
-            };
-            if is_first {
-                return Err(over);
-            }
-            self.over = Some(over);
-            break;
-        }
-        Ok(false)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -384,7 +345,7 @@ mod tests {
     }
 
     fn source() -> Box<dyn Any + Send> {
-        Box::new(Source::<u32, ()> { items: Box::new(Sore), over: None })
+        Box::new(SourceEnd(Arc::new(Source::<u32, ()>::new(Box::new(Sore)))))
     }
 
     fn call(number: u32) -> CallId {
@@ -412,10 +373,29 @@ mod tests {
         assert_eq!(feeds.table().feeds.len(), 0);
     }
 
+    /// A call that nobody else answers.
+    struct Alone;
+
+    impl Asker for Alone {
+        fn enter_again(self: Box<Self>) {
+            unreachable!("it is answered where it runs");
+        }
+
+        fn end(self: Box<Self>) {
+            unreachable!("as above");
+        }
+
+        fn leave(self: Box<Self>) {}
+
+        fn is_cancelled(&self) -> bool {
+            false
+        }
+    }
+
     /// Numbers up to 9, or 7: that is raised.
     fn open_numbers(feeds: &Feeds, numbers: &'static [u32]) -> u64 {
         let items = numbers.iter().map(|&number| if number == 7 { Err(7) } else { Ok(number) });
-        let source = Source::<u32, u32> { items: Box::new(items), over: None };
+        let source = SourceEnd(Arc::new(Source::<u32, u32>::new(Box::new(items))));
         let [feed] = feeds.open(call(0), [Box::new(source) as Box<dyn Any + Send>]).unwrap();
         feed
     }
@@ -429,8 +409,9 @@ mod tests {
     /// The batch that is due, and what the server's author is told meanwhile.
     fn next(feeds: &Feeds, due: (u64, u32)) -> (NextBatch<u32, u32>, Vec<String>) {
         let mut told = Vec::new();
-        let batch = Batch::new(Keeping::Judged(judge), 3);
-        let next = feeds.next(due, batch, |refused| told.push(refused.to_string()));
+        let asker = || Ok(Box::new(Alone) as Box<dyn Asker>);
+        let tell = |refused: &UsageError| told.push(refused.to_string());
+        let next = feeds.next(due, (Keeping::Judged(judge), 3), asker, tell);
         (next, told)
     }
 

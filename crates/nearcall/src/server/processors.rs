@@ -11,7 +11,10 @@ use super::asked::{Asked, Asking};
 use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
+use super::deferred::Deferred;
 use super::estacks;
+use super::feeds::makers::Makers;
+use super::feeds::source::Asker;
 use super::holding::{self, Holding};
 use super::residents::{self, Residents};
 use super::suspended::Suspended;
@@ -87,6 +90,8 @@ pub(crate) struct Processors {
     hails: AtomicU32,
     /// What the watcher is asked for.
     pub asked: Asked,
+    /// The iterators that calls are in.
+    pub makers: Makers,
     /// Whose calls are held back.
     pub holding: Holding,
     /// What E-stacks need.
@@ -116,6 +121,7 @@ impl Processors {
             changes: AtomicU32::new(0),
             hails: AtomicU32::new(0),
             asked: Asked::default(),
+            makers: Makers::default(),
             holding: Holding::default(),
             #[cfg(feature = "threads")]
             estacks: estacks::Common::default(),
@@ -151,6 +157,7 @@ impl Processors {
             crew = self.gone.wait(crew).unwrap_or_else(PoisonError::into_inner);
         }
         drop(crew);
+        self.asked.take_again().into_iter().for_each(|call| Box::new(call).end());
         for binding in core.table.load().bindings() {
             binding.end();
         }
@@ -216,6 +223,18 @@ impl Processors {
     /// watcher is in a procedure and no relief looks after it.
     pub fn have_resumed(&self, suspended: Arc<Suspended>) {
         self.asked.resume(suspended);
+        self.tell_of_asked();
+    }
+
+    /// A call was set aside whose procedure is to be entered again: the watcher is to do so.
+    ///
+    /// # Cost: as [`Processors::have_resumed`].
+    pub fn have_again(&self, call: Deferred) {
+        self.asked.again(call);
+        self.tell_of_asked();
+    }
+
+    fn tell_of_asked(&self) {
         if !self.has_watch(current::number()) {
             self.hail_watcher();
         }

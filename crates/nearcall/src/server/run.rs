@@ -22,7 +22,7 @@ use crate::client::linkage::OutOfLine;
 use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Outcome, Refusal, Replied, ServedCall};
 use crate::region::origin_word;
 
-/// In place of a status: nothing is wrong, but the procedure is awaited.
+/// In place of a status: nothing is wrong, but the reply may come later.
 const AWAITED: u32 = u32::MAX;
 
 /// The same, but the procedure runs on an E-stack.
@@ -127,15 +127,19 @@ fn write_words(
 #[inline(never)]
 fn answer_otherwise(call: &ServedCall<'_>, words: HeadWords, word: u32) -> Option<Replied> {
     let procedure = words.selector() as usize;
-    match word {
+    let record = call.astack.record();
+    let replied = match word {
         AWAITED => {
-            call.astack.record().awaited_procedure.store(words.selector(), Relaxed);
-            let replied = enter(call, procedure);
-            (!replied.is_later()).then_some(replied)
+            record.awaited_procedure.store(words.selector(), Relaxed);
+            enter(call, procedure)
         }
-        ON_ESTACK => estacks::begin(call, procedure, words),
-        word => Some(Replied::refused(Status::from_word(word).unwrap_or(Status::Malformed))),
-    }
+        ON_ESTACK => {
+            record.awaited_procedure.store(words.selector(), Relaxed);
+            estacks::begin(call, procedure, words)?
+        }
+        word => Replied::refused(Status::from_word(word).unwrap_or(Status::Malformed)),
+    };
+    (!replied.is_later()).then_some(replied)
 }
 
 /// Replies to a call that was suspended or set aside, with what `finish` puts in place; without it
@@ -153,7 +157,9 @@ pub(crate) fn reply_later(
         Ok(Some(Err(refusal))) => refused(binding, procedure, &refusal),
         Ok(None) | Err(_) => Replied::refused(Status::Panicked),
     };
-    publish(binding, index, sequence, (replied, call.into_reply()));
+    if !replied.is_later() {
+        publish(binding, index, sequence, (replied, call.into_reply()));
+    }
 }
 
 /// Replies to a call whose procedure has waited. From here on its client rings: nobody may be
@@ -240,6 +246,7 @@ fn judge(call: &ServedCall<'_>, words: HeadWords) -> u32 {
     match () {
         () if binding.entries.is_awaited() => AWAITED,
         () if binding.runs_on_estack(words.selector()) => ON_ESTACK,
+        () if binding.brings_items(words.selector()) => AWAITED,
         () => 0,
     }
 }
@@ -288,6 +295,9 @@ pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
 #[cold]
 #[inline(never)]
 fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Replied {
+    if matches!(refusal, Refusal::SetAside) {
+        return Replied::LATER;
+    }
     // Of an item the log told when it was made, and of a share when it was asked for; what is over
     // was ended by either side.
     let is_told = matches!(

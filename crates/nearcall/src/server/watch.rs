@@ -227,6 +227,11 @@ impl<'c> Watch<'c> {
                     self.awake.told_found();
                     self.resume(&suspended);
                 }
+                Next::Again(call) => {
+                    has_served = true;
+                    self.awake.told_found();
+                    self.run_again(call);
+                }
                 Next::Look(asking) => has_served |= self.look_as_asked(&asking),
             }
         }

@@ -247,6 +247,8 @@ impl Guest for GuestCall {
     }
 
     fn finish(&self, (replied, out_of_line): (Replied, Option<OutOfLine>)) {
-        run::publish(&self.binding, self.index, self.sequence, (replied, out_of_line));
+        if !replied.is_later() {
+            run::publish(&self.binding, self.index, self.sequence, (replied, out_of_line));
+        }
     }
 }

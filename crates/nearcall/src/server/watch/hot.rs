@@ -16,6 +16,7 @@ use nearcall_os::{HeadWords, HeldHead, clock, futex};
 
 use super::{NO_PROCESSOR, Watch};
 use crate::server::binding::{Looked, ServerAStack, ServerBinding};
+use crate::server::deferred::Deferred;
 use crate::server::estacks;
 use crate::server::run::{self, Served};
 use crate::server::suspended::Suspended;
@@ -201,6 +202,14 @@ impl Watch<'_> {
         // Others that were woken are not to wait for as long as this one may take.
         self.processors.call_relief_for_asked();
         suspended.resume();
+        self.leave(entered);
+    }
+
+    /// Enters the procedure of a call again that was set aside, as it runs one.
+    pub(super) fn run_again(&self, call: Deferred) {
+        let entered = self.processors.enter();
+        self.processors.call_relief_for_asked();
+        call.run_again();
         self.leave(entered);
     }
 

@@ -1,0 +1,122 @@
+//! Feeds whose iterators wait for what will happen (design note 0020): nothing that they have made
+//! waits with them.
+
+use std::ops::Range;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use futures::executor::block_on;
+use nearcall::{CallError, Ran};
+use testkit::faults::faults::FeedingClient;
+use testkit::world::{World, each_world};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
+
+/// Longest that a test waits for what comes without anybody's help.
+const SOON: Duration = Duration::from_secs(60);
+
+fn check(test: impl Fn(&World, &FeedingClient)) {
+    each_world(SERVER, |world| {
+        let server = world.serve("feeds");
+        // A batch that does not come ends a test.
+        test(world, &world.import_feeding(&server).with_deadline(SOON));
+    });
+}
+
+#[track_caller]
+fn expect(feed: &mut impl Iterator<Item = Result<u32, CallError>>, numbers: Range<u32>) {
+    for number in numbers {
+        assert_eq!(feed.next().expect("it is not over").unwrap(), number);
+    }
+}
+
+#[track_caller]
+fn until_open(client: &FeedingClient, count: u32) {
+    let begin = Instant::now();
+    while client.open().unwrap() != count {
+        assert!(begin.elapsed() < SOON, "{} are open, not {count}", client.open().unwrap());
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// How many are let through in turn: some fill batches, some come one by one.
+const STEPS: [u32; 8] = [1, 2, 1, 5, 600, 1, 70, 3];
+
+#[test]
+fn what_is_made_before_an_iterator_waits_arrives() {
+    check(|_, client| {
+        let mut feed = client.gated(3).unwrap();
+        expect(&mut feed, 0..3);
+        let mut made = 3;
+        for count in STEPS {
+            client.let_through(count).unwrap();
+            expect(&mut feed, made..made + count);
+            made += count;
+        }
+    });
+}
+
+#[test]
+fn a_task_has_it_as_well() {
+    check(|_, client| {
+        block_on(async {
+            let mut feed = client.awaiting().gated(600).await.unwrap();
+            let mut made = 0;
+            for count in std::iter::once(600).chain(STEPS) {
+                client.let_through(if made == 0 { 0 } else { count }).unwrap();
+                for number in made..made + count {
+                    assert_eq!(feed.next().await.expect("it is not over").unwrap(), number);
+                }
+                made += count;
+            }
+        });
+    });
+}
+
+#[test]
+fn several_that_wait_do_not_hold_each_other_up() {
+    check(|_, client| {
+        let mut feeds: Vec<_> = (0..4).map(|ahead| client.gated(ahead).unwrap()).collect();
+        for (ahead, feed) in (0..).zip(&mut feeds) {
+            expect(feed, 0..ahead);
+        }
+        for count in 1..20 {
+            client.let_through(1).unwrap();
+            for (ahead, feed) in (0..).zip(&mut feeds) {
+                expect(feed, ahead + count - 1..ahead + count);
+            }
+            assert_eq!(client.numbers(1_000, 0).unwrap().count(), 1_000);
+        }
+        drop(feeds);
+        until_open(client, 0);
+    });
+}
+
+#[test]
+fn one_that_is_dropped_while_its_iterator_waits_is_dropped_there_too() {
+    check(|_, client| {
+        for ahead in [0, 1, 3, 500, 0, 1, 3, 500] {
+            let mut feed = client.gated(ahead).unwrap();
+            expect(&mut feed, 0..ahead);
+            // The next batch is under way, or set aside.
+            drop(feed);
+        }
+        until_open(client, 0);
+    });
+}
+
+#[test]
+fn who_waits_is_told_when_the_server_shuts_down() {
+    each_world(SERVER, |world| {
+        let mut server = world.serve("feeds");
+        let client = world.import_feeding(&server).with_deadline(SOON);
+        let mut feed = client.gated(2).unwrap();
+        expect(&mut feed, 0..2);
+        thread::scope(|scope| {
+            scope.spawn(|| server.shut_down());
+            let error = feed.next().expect("it is not complete").unwrap_err();
+            assert_ne!(error.ran(), Ran::Yes, "{error}");
+            assert!(feed.next().is_none());
+        });
+    });
+}
