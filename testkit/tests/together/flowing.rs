@@ -328,6 +328,26 @@ fn a_task_is_told_that_its_client_has_given_up() {
 }
 
 #[test]
+fn a_task_that_has_nothing_to_put_waits_for_that() {
+    check(|import| {
+        let (client, other) = (import(), import());
+        let (feed, sink) = (client.watched().unwrap(), client.pondered().unwrap());
+        let watched = other.watched().unwrap();
+        assert_eq!(client.numbers(1_000).unwrap().count(), 1_000);
+        assert_eq!((client.given_up().unwrap(), client.open().unwrap()), (0, 3));
+        drop(feed);
+        expect(1, || client.given_up());
+        drop(sink);
+        expect(2, || client.given_up());
+        // Without a word of the feed: as if its process had ended.
+        std::mem::forget(watched);
+        drop(other);
+        expect(3, || client.given_up());
+        expect(0, || client.open());
+    });
+}
+
+#[test]
 fn what_a_call_opens_that_was_given_up_is_given_up() {
     check(|import| {
         let client = import();

@@ -231,6 +231,29 @@ impl<T, E> Outlet<T, E> {
         self.way.state().is_unwanted
     }
 
+    /// Waits until nobody wants items any more, for a task that waits for what there may be to put:
+    /// it ends with its client. May be dropped, and asked for again.
+    ///
+    /// ```
+    /// # use tokio::sync::mpsc::Receiver;
+    /// async fn watch(mut changes: Receiver<u32>, mut outlet: nearcall::Outlet<u32>) {
+    ///     loop {
+    ///         let change = tokio::select! {
+    ///             () = outlet.given_up() => return,
+    ///             change = changes.recv() => change,
+    ///         };
+    ///         let Some(change) = change else { return outlet.end() };
+    ///         outlet.ready().await;
+    ///         if outlet.put(change).is_err() {
+    ///             return;
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    pub async fn given_up(&mut self) {
+        poll_fn(|context| self.way.poll_while(context, Way::is_wanted)).await;
+    }
+
     /// There are no more items: the client has had all of them. Never waits.
     pub fn end(self) {
         self.over(Last::Ended);
@@ -321,6 +344,11 @@ impl<T, E> Way<T, E> {
     /// There is no item, and one may come.
     fn has_none(&self, state: &State<T, E>) -> bool {
         state.items.is_empty() && state.last.is_none()
+    }
+
+    /// Its items are.
+    fn is_wanted(&self, state: &State<T, E>) -> bool {
+        !state.is_unwanted
     }
 
     /// There is no room for an item that is wanted.

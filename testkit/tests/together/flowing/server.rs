@@ -152,6 +152,21 @@ impl FlowingAsyncServer for Flow {
         keep(&self.kept, Kept::ToClient(outlet));
     }
 
+    async fn watched(&self, mut outlet: Outlet<u32>) {
+        self.spawn(async move |_| {
+            outlet.given_up().await;
+            Err(NotPut::GivenUp)
+        });
+    }
+
+    async fn pondered(&self, inlet: Inlet<u32>, mut answer: Answer<u32>) {
+        self.spawn(async move |_| {
+            let _inlet = inlet;
+            answer.given_up().await;
+            Err(NotPut::GivenUp)
+        });
+    }
+
     async fn octets(&self, data: Vec<u8>, mut outlet: Outlet<u8>) {
         self.spawn(async move |_| {
             for octet in data {

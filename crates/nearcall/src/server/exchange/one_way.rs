@@ -96,6 +96,12 @@ impl<R, E> Answer<R, E> {
     pub fn is_given_up(&self) -> bool {
         self.0.is_given_up()
     }
+
+    /// Waits until nobody waits for it, as [`Outlet::given_up`]: for a task that works on with what
+    /// an inlet gave it.
+    pub async fn given_up(&mut self) {
+        self.0.given_up().await;
+    }
 }
 
 impl<R, E> AtWay<R, E> {
@@ -242,6 +248,7 @@ impl<R, E> fmt::Debug for Answer<R, E> {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     use std::task::{Wake, Waker};
 
@@ -304,10 +311,12 @@ mod tests {
         assert!(matches!(over, Poll::Ready(Some(Err(over))) if matches!(*over, Refusal::FeedOver)));
         answer.give(5);
 
-        let (end, outlet) = outlet::<u32, u8>(7, 1, Keeping::AsItIs);
+        let (end, mut outlet) = outlet::<u32, u8>(7, 1, Keeping::AsItIs);
         assert!(!outlet.is_given_up());
+        assert!(pin!(outlet.given_up()).poll(&mut context()).is_pending());
         drop(end);
         assert!(outlet.is_given_up());
+        assert!(pin!(outlet.given_up()).poll(&mut context()).is_ready());
     }
 
     /// Looks, when it is woken, whether somebody waits for an answer.
