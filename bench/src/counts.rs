@@ -19,8 +19,11 @@ mod stepper;
 
 use std::error::Error;
 use std::fmt;
+use std::future::Future;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use nearcall::{CallError, Domain, DomainOptions};
@@ -33,7 +36,7 @@ use crate::child::{Child, Failure, Link, Role};
 use stepper::Stepper;
 
 /// What is stepped through, in the order of `STUBS`.
-pub const PROCEDURES: [&str; 4] = ["null", "add", "biginout", "numbers"];
+pub const PROCEDURES: [&str; 5] = ["null", "add", "biginout", "numbers", "awaited"];
 
 /// One procedure's call, stepped through on both sides.
 pub struct Stepped {
@@ -145,7 +148,7 @@ static THREAD: AtomicU64 = AtomicU64::new(0);
 type Calling = fn(&CallsClient, &mut Big) -> Result<(), CallError>;
 
 /// A stub each, inlined into a function that begins and ends where it does.
-const STUBS: [Calling; 4] = [null, add, big_in_out, numbers];
+const STUBS: [Calling; 5] = [null, add, big_in_out, numbers, awaited];
 
 #[inline(never)]
 fn null(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
@@ -165,6 +168,18 @@ fn big_in_out(client: &CallsClient, big: &mut Big) -> Result<(), CallError> {
 #[inline(never)]
 fn numbers(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
     client.numbers_in(&[1, 2, 3, 4])
+}
+
+/// A Null of a task that is alone: its first poll finds the reply.
+#[inline(never)]
+fn awaited(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
+    let mut call = pin!(client.awaiting().null());
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(ended) = call.as_mut().poll(&mut context) {
+            return ended;
+        }
+    }
 }
 
 impl Pair {

@@ -31,7 +31,7 @@ const LOOP_BYTES_MAX: u64 = 256 << 10;
 
 /// How far a call is.
 enum Stage<'b> {
-    Claiming(Claiming<'b, 'static>),
+    Claiming(Claiming<'b>),
     Posted(Awaiting<'b, Reply<'b>, Box<CallError>>),
     Over,
 }
@@ -154,9 +154,9 @@ impl<'b> Stage<'b> {
     ) -> Poll<Result<Option<Replied<'b>>, Box<CallError>>> {
         let context = &mut Context::from_waker(waker);
         if let Stage::Claiming(claiming) = self {
-            let call = ready!(Pin::new(claiming).poll(context))?;
+            let claimed = ready!(Pin::new(claiming).poll(context))?;
             *self = Stage::Over;
-            let call = fill_call(call, client, procedure, filled)?;
+            let call = fill_call(claimed.call(), client, procedure, filled)?;
             let fixed_bytes = procedure.request.fixed_bytes as u32;
             if procedure.is_oneway {
                 return Poll::Ready(call.post_oneway(fixed_bytes).map(|()| None));
@@ -166,7 +166,7 @@ impl<'b> Stage<'b> {
         let Stage::Posted(posted) = self else {
             unreachable!("call {index} is not polled after it was ready");
         };
-        let reply = ready!(Pin::new(posted).poll(context))?;
+        let reply = ready!(Pin::new(posted).poll(context)).map_err(|error| *error)?;
         Poll::Ready(replied(procedure, reply).map(Some))
     }
 }

@@ -39,7 +39,7 @@ pub use ahead::Ahead;
 pub use arguments::{Arguments, Entries, Finish, Outcome, Refusal, Replied, Results};
 pub use awaiting::Awaiting;
 pub use brief::{BRIEF_BATCH_CALLS, BRIEF_LAYOUT, Brief, processor_offset};
-pub use call::Call;
+pub use call::{Call, Claimed};
 pub use claiming::Claiming;
 pub use client::Client;
 pub use element::{Element, element_bytes};

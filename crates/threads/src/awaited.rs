@@ -119,6 +119,7 @@ pub fn is_hosted() -> bool {
 }
 
 /// Which FastThread the caller is, if it is one. Two that live at the same time differ.
+#[inline]
 pub fn identity() -> Option<usize> {
     here().map(|processor| std::ptr::from_ref(processor.running()).addr())
 }

@@ -684,7 +684,7 @@ pub mod growing {
                     ::nearcall::raw::Marshal::marshal(given, &mut writer);
                     writer.finish("given")?
                 };
-                let mut call = self.client.claim_awaited::<1>(0).await?;
+                let mut call = self.client.claim_awaited::<1>(0).await?.call();
                 call.put_u32::<0>(given_bytes.len() as u32);
                 let mut variable =
                     call.variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
@@ -705,7 +705,7 @@ pub mod growing {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `swap`.
         pub async fn swap(
@@ -725,7 +725,7 @@ pub mod growing {
                     ::nearcall::raw::Marshal::marshal(held, &mut writer);
                     writer.finish("held")?
                 };
-                let mut call = self.client.claim_awaited::<1>(1).await?;
+                let mut call = self.client.claim_awaited::<1>(1).await?.call();
                 call.put_u32::<0>(all_bytes.len() as u32);
                 call.put_u32::<4>(held_bytes.len() as u32);
                 let mut variable = call.variable::<8>(
@@ -764,12 +764,12 @@ pub mod growing {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `count`.
         pub async fn count(self, least: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(2).await?;
+                let mut call = self.client.claim_awaited::<0>(2).await?.call();
                 call.put_u32::<0>(least as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
@@ -783,7 +783,7 @@ pub mod growing {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `turn`.
         pub async fn turn(
@@ -798,7 +798,7 @@ pub mod growing {
                     writer.slice(all);
                     writer.finish("all")?
                 };
-                let mut call = self.client.claim_awaited::<0>(3).await?;
+                let mut call = self.client.claim_awaited::<0>(3).await?.call();
                 call.put_u32::<0>(all_bytes.len() as u32);
                 call.put_u32::<4>(tint.to_wire());
                 let mut variable =
@@ -824,7 +824,7 @@ pub mod growing {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `growing::Shelf` does.

@@ -255,7 +255,7 @@ pub mod descriptors {
             ::nearcall::Error<VaultOpenException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(0).await?;
+                let mut call = self.client.claim_awaited::<1>(0).await?.call();
                 call.put_u32::<0>(path.len() as u32);
                 let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
                 variable.put(path.as_bytes());
@@ -284,7 +284,7 @@ pub mod descriptors {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Reads a segment where it lies.
         pub async fn sum(
@@ -292,7 +292,7 @@ pub mod descriptors {
             segment: ::std::os::fd::BorrowedFd<'_>,
         ) -> ::core::result::Result<u32, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(1).await?;
+                let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_descriptors(
                     [("segment", ::nearcall::raw::DescriptorKind::Segment, segment)],
                 )?;
@@ -308,7 +308,7 @@ pub mod descriptors {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Shows what a binding of the caller's leads to.
         pub async fn show(
@@ -316,7 +316,7 @@ pub mod descriptors {
             files: ::std::os::fd::BorrowedFd<'_>,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(2).await?;
+                let mut call = self.client.claim_awaited::<0>(2).await?.call();
                 call.put_descriptors([("files", ::nearcall::raw::DescriptorKind::Binding, files)])?;
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -329,14 +329,14 @@ pub mod descriptors {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Closes one.
         pub async fn close(
             self,
             given: ::std::os::fd::BorrowedFd<'_>,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim_awaited::<0>(3).await?;
+            let mut call = self.client.claim_awaited::<0>(3).await?.call();
             call.put_descriptors([("given", ::nearcall::raw::DescriptorKind::Any, given)])?;
             call.post_oneway(0)?;
             ::core::result::Result::Ok(())

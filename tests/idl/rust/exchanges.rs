@@ -530,7 +530,7 @@ pub mod exchanges {
                 ::nearcall::Error<TalksTalkException>,
             > = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<1>(0).await?;
+                    let call = self.client.claim_awaited::<1>(0).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         (u64, u64),
                         ::nearcall::Error<TalksTalkException>,
@@ -606,7 +606,7 @@ pub mod exchanges {
             ::nearcall::Error<TalksTalkException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(1).await?;
+                let mut call = self.client.claim_awaited::<2>(1).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -662,7 +662,7 @@ pub mod exchanges {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<3>(2).await?;
+                let mut call = self.client.claim_awaited::<3>(2).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -690,7 +690,7 @@ pub mod exchanges {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(3).await?;
+                let mut call = self.client.claim_awaited::<0>(3).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -716,7 +716,7 @@ pub mod exchanges {
                     ::nearcall::raw::Marshal::marshal(request, &mut writer);
                     writer.finish("request")?
                 };
-                let mut call = self.client.claim_awaited::<1>(4).await?;
+                let mut call = self.client.claim_awaited::<1>(4).await?.call();
                 call.put_u32::<0>(request_bytes.len() as u32);
                 let mut variable =
                     call.variable::<8>((request_bytes.len() as u64).next_multiple_of(8))?;
@@ -757,7 +757,7 @@ pub mod exchanges {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `exchanges::Talks` does.

@@ -604,7 +604,7 @@ pub mod feeds {
                 ::nearcall::Error<LedgerRowsException>,
             > = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<2>(0).await?;
+                    let mut call = self.client.claim_awaited::<2>(0).await?.call();
                     call.put_u32::<0>(table.len() as u32);
                     let mut variable =
                         call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
@@ -654,7 +654,7 @@ pub mod feeds {
             ::nearcall::Error<LedgerRowsException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(1).await?;
+                let mut call = self.client.claim_awaited::<2>(1).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -697,7 +697,7 @@ pub mod feeds {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<0>(2).await?;
+                    let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
@@ -731,7 +731,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(3).await?;
+                let mut call = self.client.claim_awaited::<1>(3).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -767,7 +767,7 @@ pub mod feeds {
                 ::nearcall::Error<LedgerLoadException>,
             > = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<2>(4).await?;
+                    let mut call = self.client.claim_awaited::<2>(4).await?.call();
                     call.put_u32::<0>(table.len() as u32);
                     let mut variable =
                         call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
@@ -816,7 +816,7 @@ pub mod feeds {
             ::nearcall::Error<LedgerLoadException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(5).await?;
+                let mut call = self.client.claim_awaited::<2>(5).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -852,7 +852,7 @@ pub mod feeds {
             ::nearcall::Error<LedgerLoadException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(6).await?;
+                let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     u32,
@@ -885,7 +885,7 @@ pub mod feeds {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<0>(7).await?;
+                    let call = self.client.claim_awaited::<0>(7).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
                         ::nearcall::CallError,
@@ -923,7 +923,7 @@ pub mod feeds {
         > {
             let awaited = {
                 ::nearcall::raw::check_bound("items", items.len(), 1024)?;
-                let mut call = self.client.claim_awaited::<1>(8).await?;
+                let mut call = self.client.claim_awaited::<1>(8).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -951,7 +951,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(9).await?;
+                let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -978,7 +978,7 @@ pub mod feeds {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<0>(10).await?;
+                    let mut call = self.client.claim_awaited::<0>(10).await?.call();
                     call.put_u32::<0>(open as u32);
                     call.put_u32::<4>(client as u32);
                     call.put_u32::<8>(feed as u32);
@@ -1014,7 +1014,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(11).await?;
+                let mut call = self.client.claim_awaited::<2>(11).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -1042,7 +1042,7 @@ pub mod feeds {
         /// Not a feed.
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(12).await?;
+                let call = self.client.claim_awaited::<0>(12).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -1055,7 +1055,7 @@ pub mod feeds {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `feeds::Ledger` does.
@@ -2428,7 +2428,7 @@ pub mod feeds {
                 ::nearcall::Error<LedgerRowsException>,
             > = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<2>(0).await?;
+                    let mut call = self.client.claim_awaited::<2>(0).await?.call();
                     call.put_u32::<0>(table.len() as u32);
                     let mut variable =
                         call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
@@ -2478,7 +2478,7 @@ pub mod feeds {
             ::nearcall::Error<LedgerRowsException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(1).await?;
+                let mut call = self.client.claim_awaited::<2>(1).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -2521,7 +2521,7 @@ pub mod feeds {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<0>(2).await?;
+                    let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
@@ -2555,7 +2555,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(3).await?;
+                let mut call = self.client.claim_awaited::<1>(3).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -2591,7 +2591,7 @@ pub mod feeds {
                 ::nearcall::Error<LedgerLoadException>,
             > = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<2>(4).await?;
+                    let mut call = self.client.claim_awaited::<2>(4).await?.call();
                     call.put_u32::<0>(table.len() as u32);
                     let mut variable =
                         call.variable::<8>((table.len() as u64).next_multiple_of(8))?;
@@ -2640,7 +2640,7 @@ pub mod feeds {
             ::nearcall::Error<LedgerLoadException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(5).await?;
+                let mut call = self.client.claim_awaited::<2>(5).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -2676,7 +2676,7 @@ pub mod feeds {
             ::nearcall::Error<LedgerLoadException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(6).await?;
+                let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     u32,
@@ -2709,7 +2709,7 @@ pub mod feeds {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<0>(7).await?;
+                    let call = self.client.claim_awaited::<0>(7).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
                         ::nearcall::CallError,
@@ -2747,7 +2747,7 @@ pub mod feeds {
         > {
             let awaited = {
                 ::nearcall::raw::check_bound("items", items.len(), 1024)?;
-                let mut call = self.client.claim_awaited::<1>(8).await?;
+                let mut call = self.client.claim_awaited::<1>(8).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -2775,7 +2775,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(9).await?;
+                let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -2802,7 +2802,7 @@ pub mod feeds {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<0>(10).await?;
+                    let mut call = self.client.claim_awaited::<0>(10).await?.call();
                     call.put_u32::<0>(open as u32);
                     call.put_u32::<4>(client as u32);
                     call.put_u32::<8>(feed as u32);
@@ -2838,7 +2838,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(11).await?;
+                let mut call = self.client.claim_awaited::<2>(11).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -2866,7 +2866,7 @@ pub mod feeds {
         /// Not a feed.
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(12).await?;
+                let call = self.client.claim_awaited::<0>(12).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2879,12 +2879,12 @@ pub mod feeds {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `close`.
         pub async fn close(self) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(13).await?;
+                let call = self.client.claim_awaited::<0>(13).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
@@ -2896,7 +2896,7 @@ pub mod feeds {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `feeds::Archive` does.

@@ -533,7 +533,7 @@ impl<'b> FilesAwaiting<'b> {
     ) -> ::core::result::Result<u32, ::nearcall::Error<FilesOpenException>> {
         let awaited = {
             ::nearcall::raw::check_bound("path", path.len(), 4096)?;
-            let mut call = self.client.claim_awaited::<1>(0).await?;
+            let mut call = self.client.claim_awaited::<1>(0).await?.call();
             call.put_u32::<0>(path.len() as u32);
             call.put_u32::<4>(mode.to_wire());
             let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
@@ -567,7 +567,7 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 8, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `write`.
     pub async fn write(
@@ -578,7 +578,7 @@ impl<'b> FilesAwaiting<'b> {
     ) -> ::core::result::Result<u32, ::nearcall::Error<FilesWriteException>> {
         let awaited = {
             let data = self.client.opaque(data)?;
-            let mut call = self.client.claim_awaited::<1>(1).await?;
+            let mut call = self.client.claim_awaited::<1>(1).await?.call();
             call.put_u64::<0>(offset);
             call.put_u32::<8>(file);
             call.put_u32::<12>(data.length_word());
@@ -608,7 +608,7 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 16, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `read`.
     pub async fn read(
@@ -618,7 +618,7 @@ impl<'b> FilesAwaiting<'b> {
         bytes: u32,
     ) -> ::core::result::Result<::std::vec::Vec<u8>, ::nearcall::CallError> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<1>(2).await?;
+            let mut call = self.client.claim_awaited::<1>(2).await?.call();
             call.put_u64::<0>(offset);
             call.put_u32::<8>(file);
             call.put_u32::<12>(bytes);
@@ -638,12 +638,12 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 16, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `add`.
     pub async fn add(self, a: i32, b: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<0>(3).await?;
+            let mut call = self.client.claim_awaited::<0>(3).await?.call();
             call.put_u32::<0>(a as u32);
             call.put_u32::<4>(b as u32);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -658,12 +658,12 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 8, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `null`.
     pub async fn null(self) -> ::core::result::Result<(), ::nearcall::CallError> {
         let awaited = {
-            let call = self.client.claim_awaited::<0>(4).await?;
+            let call = self.client.claim_awaited::<0>(4).await?.call();
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
@@ -675,18 +675,18 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 0, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `sync`.
     pub async fn sync(self) -> ::core::result::Result<(), ::nearcall::CallError> {
-        let call = self.client.claim_awaited::<0>(5).await?;
+        let call = self.client.claim_awaited::<0>(5).await?.call();
         call.post_oneway(0)?;
         ::core::result::Result::Ok(())
     }
     /// Reads `size`.
     pub async fn size(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
         let awaited = {
-            let call = self.client.claim_awaited::<0>(6).await?;
+            let call = self.client.claim_awaited::<0>(6).await?.call();
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 u64,
                 ::nearcall::CallError,
@@ -699,14 +699,14 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 0, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Reads `label`.
     pub async fn label(
         self,
     ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
         let awaited = {
-            let call = self.client.claim_awaited::<0>(7).await?;
+            let call = self.client.claim_awaited::<0>(7).await?.call();
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 ::std::string::String,
                 ::nearcall::CallError,
@@ -723,13 +723,13 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 0, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Writes `label`.
     pub async fn set_label(self, value: &str) -> ::core::result::Result<(), ::nearcall::CallError> {
         let awaited = {
             ::nearcall::raw::check_bound("value", value.len(), 10)?;
-            let mut call = self.client.claim_awaited::<0>(8).await?;
+            let mut call = self.client.claim_awaited::<0>(8).await?.call();
             call.put_u32::<0>(value.len() as u32);
             let mut variable = call.variable::<8>((value.len() as u64).next_multiple_of(8))?;
             variable.put(value.as_bytes());
@@ -744,7 +744,7 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 4, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
 }
 /// What a domain that exports `Files` does.

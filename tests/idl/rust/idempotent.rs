@@ -264,7 +264,7 @@ pub mod again {
         /// Calls `ask`.
         pub async fn ask(self, client: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(0).await?;
+                let mut call = self.client.claim_awaited::<0>(0).await?.call();
                 call.put_u32::<0>(client as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
@@ -278,7 +278,7 @@ pub mod again {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `look`.
         pub async fn look(
@@ -292,7 +292,7 @@ pub mod again {
             let awaited = {
                 let wanted = self.client.opaque(wanted)?;
                 ::nearcall::raw::check_bound("mark", mark.len(), 8)?;
-                let mut call = self.client.claim_awaited::<1>(1).await?;
+                let mut call = self.client.claim_awaited::<1>(1).await?.call();
                 call.put_u32::<0>(mark.len() as u32);
                 call.put_u32::<4>(wanted.length_word());
                 let mut variable = call.variable::<48>(
@@ -329,12 +329,12 @@ pub mod again {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `once`.
         pub async fn once(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(2).await?;
+                let call = self.client.claim_awaited::<0>(2).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -347,11 +347,11 @@ pub mod again {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `note`.
         pub async fn note(self, which: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim_awaited::<0>(3).await?;
+            let mut call = self.client.claim_awaited::<0>(3).await?.call();
             call.put_u32::<0>(which as u32);
             call.post_oneway(4)?;
             ::core::result::Result::Ok(())

@@ -343,7 +343,7 @@ pub mod judged {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<0>(0).await?;
+                    let mut call = self.client.claim_awaited::<0>(0).await?.call();
                     call.put_u32::<0>(count);
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
@@ -377,7 +377,7 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<3>(1).await?;
+                let mut call = self.client.claim_awaited::<3>(1).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -420,7 +420,7 @@ pub mod judged {
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<0>(2).await?;
+                    let call = self.client.claim_awaited::<0>(2).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
                         ::nearcall::CallError,
@@ -453,7 +453,7 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(3).await?;
+                let mut call = self.client.claim_awaited::<2>(3).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -491,7 +491,7 @@ pub mod judged {
         > {
             let opened: ::core::result::Result<(u64, u64), ::nearcall::CallError> = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<0>(4).await?;
+                    let call = self.client.claim_awaited::<0>(4).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         (u64, u64),
                         ::nearcall::CallError,
@@ -553,7 +553,7 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(5).await?;
+                let mut call = self.client.claim_awaited::<1>(5).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -594,7 +594,7 @@ pub mod judged {
         > {
             let awaited = {
                 ::nearcall::raw::check_bound("items", items.len(), 496)?;
-                let mut call = self.client.claim_awaited::<4>(6).await?;
+                let mut call = self.client.claim_awaited::<4>(6).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -623,7 +623,7 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(7).await?;
+                let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),

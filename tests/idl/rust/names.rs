@@ -136,7 +136,7 @@ impl<'b> FilesAwaiting<'b> {
         path: &str,
     ) -> ::core::result::Result<(), ::nearcall::Error<FilesRemoveException_>> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<0>(0).await?;
+            let mut call = self.client.claim_awaited::<0>(0).await?.call();
             call.put_u32::<0>(path.len() as u32);
             let mut variable = call.variable::<8>((path.len() as u64).next_multiple_of(8))?;
             variable.put(path.as_bytes());
@@ -158,7 +158,7 @@ impl<'b> FilesAwaiting<'b> {
             };
             self.client.post_awaited(call, 4, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
 }
 /// What a domain that exports `Files` does.
@@ -476,7 +476,7 @@ impl<'b> GenericAwaiting<'b> {
     /// Calls `pass`.
     pub async fn pass(self, s2: &S) -> ::core::result::Result<S, ::nearcall::CallError> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<0>(0).await?;
+            let mut call = self.client.claim_awaited::<0>(0).await?.call();
             call.put_u32::<0>(s2.t as u32);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 S,
@@ -491,7 +491,7 @@ impl<'b> GenericAwaiting<'b> {
             };
             self.client.post_awaited(call, 4, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
 }
 /// What a domain that exports `Generic` does.
@@ -873,7 +873,7 @@ pub mod r#async {
                     ::nearcall::raw::Marshal::marshal(r#ref, &mut writer);
                     writer.finish("ref")?
                 };
-                let mut call = self.client.claim_awaited::<0>(0).await?;
+                let mut call = self.client.claim_awaited::<0>(0).await?.call();
                 call.put_u32::<0>(r#match.to_wire());
                 call.put_u32::<4>(ref_bytes.len() as u32);
                 let mut variable =
@@ -903,7 +903,7 @@ pub mod r#async {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `async::gen` does.
@@ -2045,7 +2045,7 @@ pub mod nearcall {
             ::nearcall::Error<ClientCallException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(0).await?;
+                let mut call = self.client.claim_awaited::<1>(0).await?.call();
                 call.put_u32::<0>(results.result.self_ as u32);
                 call.put_u32::<4>(results.result.super_ as u32);
                 call.put_u32::<8>(results.result.crate_ as u32);
@@ -2125,12 +2125,12 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 60, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `clone`.
         pub async fn clone_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(1).await?;
+                let call = self.client.claim_awaited::<0>(1).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2143,7 +2143,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `new`.
         pub async fn new_(
@@ -2155,7 +2155,7 @@ pub mod nearcall {
             incoming: i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let mut call_ = self.client.claim_awaited::<0>(2).await?;
+                let mut call_ = self.client.claim_awaited::<0>(2).await?.call();
                 call_.put_u32::<0>(call as u32);
                 call_.put_u32::<4>(reply as u32);
                 call_.put_u32::<8>(variable as u32);
@@ -2173,7 +2173,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call_, 20, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `import`.
         pub async fn import_(
@@ -2194,7 +2194,7 @@ pub mod nearcall {
                     writer_.slice(item);
                     writer_.finish("item")?
                 };
-                let mut call_ = self.client.claim_awaited::<2>(3).await?;
+                let mut call_ = self.client.claim_awaited::<2>(3).await?.call();
                 call_.put_u32::<0>(item_bytes.len() as u32);
                 call_.put_u32::<4>(call.len() as u32);
                 call_.put_u32::<8>(writer_bytes.len() as u32);
@@ -2226,12 +2226,12 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call_, 16, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `len`.
         pub async fn len(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(4).await?;
+                let call = self.client.claim_awaited::<0>(4).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2244,7 +2244,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `binding`.
         pub async fn binding_(
@@ -2253,7 +2253,7 @@ pub mod nearcall {
             server: i32,
         ) -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(5).await?;
+                let mut call = self.client.claim_awaited::<0>(5).await?.call();
                 call.put_u32::<0>(server as u32);
                 call.put_u64::<8>(raised);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -2269,7 +2269,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 16, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `from_it`.
         #[allow(clippy::wrong_self_convention)]
@@ -2279,7 +2279,7 @@ pub mod nearcall {
             lent: &[u8],
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(6).await?;
+                let mut call = self.client.claim_awaited::<2>(6).await?.call();
                 call.put_u32::<0>(server.len() as u32);
                 call.put_u32::<4>(lent.len() as u32);
                 let mut variable = call.variable::<8>(
@@ -2300,7 +2300,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `into_it`.
         #[allow(clippy::wrong_self_convention)]
@@ -2309,7 +2309,7 @@ pub mod nearcall {
             returned: bool,
         ) -> ::core::result::Result<i32, ::nearcall::Error<ClientIntoItException>> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(7).await?;
+                let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u8::<0>(u8::from(returned));
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
@@ -2334,13 +2334,13 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 1, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `cmp`.
         #[allow(clippy::should_implement_trait)]
         pub async fn cmp(self, other: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(8).await?;
+                let mut call = self.client.claim_awaited::<0>(8).await?.call();
                 call.put_u32::<0>(other as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
@@ -2354,12 +2354,12 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `drop`.
         pub async fn drop(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(9).await?;
+                let call = self.client.claim_awaited::<0>(9).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2372,13 +2372,13 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `as_ref`.
         #[allow(clippy::wrong_self_convention)]
         pub async fn as_ref(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(10).await?;
+                let call = self.client.claim_awaited::<0>(10).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2391,7 +2391,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `match`.
         pub async fn r#match(
@@ -2401,7 +2401,7 @@ pub mod nearcall {
             r#await: i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(11).await?;
+                let mut call = self.client.claim_awaited::<0>(11).await?.call();
                 call.put_u32::<0>(r#fn as u32);
                 call.put_u32::<4>(r#dyn as u32);
                 call.put_u32::<8>(r#await as u32);
@@ -2417,12 +2417,12 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 12, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Reads `set_x`.
         pub async fn set_x(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(12).await?;
+                let call = self.client.claim_awaited::<0>(12).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2435,7 +2435,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Writes `set_x`.
         pub async fn set_set_x(
@@ -2443,7 +2443,7 @@ pub mod nearcall {
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(13).await?;
+                let mut call = self.client.claim_awaited::<0>(13).await?.call();
                 call.put_u32::<0>(value as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -2456,12 +2456,12 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Reads `with_deadline`.
         pub async fn with_deadline_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(14).await?;
+                let call = self.client.claim_awaited::<0>(14).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2474,7 +2474,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Writes `with_deadline`.
         pub async fn set_with_deadline(
@@ -2482,7 +2482,7 @@ pub mod nearcall {
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(15).await?;
+                let mut call = self.client.claim_awaited::<0>(15).await?.call();
                 call.put_u32::<0>(value as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -2495,7 +2495,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `pass`.
         pub async fn pass(
@@ -2503,7 +2503,7 @@ pub mod nearcall {
             s: &self::client::S,
         ) -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(16).await?;
+                let mut call = self.client.claim_awaited::<0>(16).await?.call();
                 call.put_u32::<0>(s.t as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     self::client::S,
@@ -2518,7 +2518,7 @@ pub mod nearcall {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `nearcall::Client` does.

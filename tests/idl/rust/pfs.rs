@@ -431,7 +431,7 @@ impl<'b> PfsAwaiting<'b> {
         data: &[i32],
     ) -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<0>(0).await?;
+            let mut call = self.client.claim_awaited::<0>(0).await?.call();
             call.put_u32::<0>(pos as u32);
             call.put_u32::<4>(handle as u32);
             call.put_u32::<8>(len as u32);
@@ -451,7 +451,7 @@ impl<'b> PfsAwaiting<'b> {
             };
             self.client.post_awaited(call, 16, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Reads up to `room` words.
     pub async fn pfs_read(
@@ -461,7 +461,7 @@ impl<'b> PfsAwaiting<'b> {
         room: i32,
     ) -> ::core::result::Result<(i32, i32, ::std::vec::Vec<i32>), ::nearcall::CallError> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<0>(1).await?;
+            let mut call = self.client.claim_awaited::<0>(1).await?.call();
             call.put_u32::<0>(pos as u32);
             call.put_u32::<4>(handle as u32);
             call.put_u32::<8>(room as u32);
@@ -483,7 +483,7 @@ impl<'b> PfsAwaiting<'b> {
             };
             self.client.post_awaited(call, 12, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `pfs_open`.
     pub async fn pfs_open(
@@ -493,7 +493,7 @@ impl<'b> PfsAwaiting<'b> {
     ) -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
         let awaited = {
             ::nearcall::raw::check_bound("mode", mode.len(), 1)?;
-            let mut call = self.client.claim_awaited::<0>(2).await?;
+            let mut call = self.client.claim_awaited::<0>(2).await?.call();
             call.put_u32::<0>(name.len() as u32);
             call.put_u32::<4>(mode.len() as u32);
             let mut variable = call.variable::<8>(
@@ -515,7 +515,7 @@ impl<'b> PfsAwaiting<'b> {
             };
             self.client.post_awaited(call, 8, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `pfs_get_direntries`.
     pub async fn pfs_get_direntries(
@@ -523,7 +523,7 @@ impl<'b> PfsAwaiting<'b> {
         handle: i32,
     ) -> ::core::result::Result<(i32, ::std::vec::Vec<Entry>), ::nearcall::CallError> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<0>(3).await?;
+            let mut call = self.client.claim_awaited::<0>(3).await?.call();
             call.put_u32::<0>(handle as u32);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (i32, ::std::vec::Vec<Entry>),
@@ -542,7 +542,7 @@ impl<'b> PfsAwaiting<'b> {
             };
             self.client.post_awaited(call, 4, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `pfs_get_attribute`.
     pub async fn pfs_get_attribute(
@@ -551,7 +551,7 @@ impl<'b> PfsAwaiting<'b> {
         which: i32,
     ) -> ::core::result::Result<Attribute, ::nearcall::CallError> {
         let awaited = {
-            let mut call = self.client.claim_awaited::<0>(4).await?;
+            let mut call = self.client.claim_awaited::<0>(4).await?.call();
             call.put_u32::<0>(handle as u32);
             call.put_u32::<4>(which as u32);
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -570,7 +570,7 @@ impl<'b> PfsAwaiting<'b> {
             };
             self.client.post_awaited(call, 8, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
     /// Calls `pfs_set_attribute`.
     pub async fn pfs_set_attribute(
@@ -584,7 +584,7 @@ impl<'b> PfsAwaiting<'b> {
                 ::nearcall::raw::Marshal::marshal(attribute, &mut writer);
                 writer.finish("attribute")?
             };
-            let mut call = self.client.claim_awaited::<0>(5).await?;
+            let mut call = self.client.claim_awaited::<0>(5).await?.call();
             call.put_u32::<0>(handle as u32);
             call.put_u32::<4>(attribute_bytes.len() as u32);
             let mut variable =
@@ -601,7 +601,7 @@ impl<'b> PfsAwaiting<'b> {
             };
             self.client.post_awaited(call, 8, collect)?
         };
-        awaited.await
+        awaited.await.map_err(|error| *error)
     }
 }
 /// What a domain that exports `pfs` does.

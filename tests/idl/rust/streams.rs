@@ -800,7 +800,7 @@ pub mod streams {
                 ::nearcall::Error<TransfersGetException>,
             > = async {
                 let awaited = {
-                    let mut call = self.client.claim_awaited::<0>(0).await?;
+                    let mut call = self.client.claim_awaited::<0>(0).await?.call();
                     call.put_u64::<0>(request.bytes);
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
@@ -859,7 +859,7 @@ pub mod streams {
             ::nearcall::Error<TransfersGetException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(1).await?;
+                let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -916,7 +916,7 @@ pub mod streams {
                 ::nearcall::Error<TransfersPutException>,
             > = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<0>(2).await?;
+                    let call = self.client.claim_awaited::<0>(2).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
                         ::nearcall::Error<TransfersPutException>,
@@ -973,7 +973,7 @@ pub mod streams {
             ::nearcall::Error<TransfersPutException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(3).await?;
+                let mut call = self.client.claim_awaited::<0>(3).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -1021,7 +1021,7 @@ pub mod streams {
             ::nearcall::Error<TransfersPutException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(4).await?;
+                let mut call = self.client.claim_awaited::<0>(4).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Summary,
@@ -1070,7 +1070,7 @@ pub mod streams {
                 ::nearcall::Error<TransfersFillException>,
             > = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<0>(5).await?;
+                    let call = self.client.claim_awaited::<0>(5).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
                         ::nearcall::Error<TransfersFillException>,
@@ -1127,7 +1127,7 @@ pub mod streams {
             ::nearcall::Error<TransfersFillException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(6).await?;
+                let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 call.put_u32::<12>(items.len() as u32);
@@ -1175,7 +1175,7 @@ pub mod streams {
             ::nearcall::Error<TransfersFillException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(7).await?;
+                let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u64::<0>(feed);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -1222,7 +1222,7 @@ pub mod streams {
                 ::nearcall::Error<TransfersAllException>,
             > = async {
                 let awaited = {
-                    let call = self.client.claim_awaited::<0>(8).await?;
+                    let call = self.client.claim_awaited::<0>(8).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                         u64,
                         ::nearcall::Error<TransfersAllException>,
@@ -1280,7 +1280,7 @@ pub mod streams {
             ::nearcall::Error<TransfersAllException>,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(9).await?;
+                let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u64::<0>(feed);
                 call.put_u32::<8>(number);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<

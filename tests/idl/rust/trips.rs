@@ -910,7 +910,7 @@ pub mod trips {
         /// Reads `level`.
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(0).await?;
+                let call = self.client.claim_awaited::<0>(0).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -923,7 +923,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Writes `level`.
         pub async fn set_level(
@@ -931,7 +931,7 @@ pub mod trips {
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(1).await?;
+                let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u32::<0>(value as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -944,14 +944,14 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Reads `name`.
         pub async fn name(
             self,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<1>(2).await?;
+                let call = self.client.claim_awaited::<1>(2).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     ::std::string::String,
                     ::nearcall::CallError,
@@ -968,7 +968,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `greet`.
         pub async fn greet(
@@ -976,7 +976,7 @@ pub mod trips {
             who: &str,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(3).await?;
+                let mut call = self.client.claim_awaited::<1>(3).await?.call();
                 call.put_u32::<0>(who.len() as u32);
                 let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
                 variable.put(who.as_bytes());
@@ -996,7 +996,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `trips::Base` does.
@@ -2534,7 +2534,7 @@ pub mod trips {
         /// Reads `level`.
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(0).await?;
+                let call = self.client.claim_awaited::<0>(0).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
@@ -2547,7 +2547,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Writes `level`.
         pub async fn set_level(
@@ -2555,7 +2555,7 @@ pub mod trips {
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(1).await?;
+                let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u32::<0>(value as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
@@ -2568,14 +2568,14 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Reads `name`.
         pub async fn name(
             self,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<3>(2).await?;
+                let call = self.client.claim_awaited::<3>(2).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     ::std::string::String,
                     ::nearcall::CallError,
@@ -2592,7 +2592,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `greet`.
         pub async fn greet(
@@ -2600,7 +2600,7 @@ pub mod trips {
             who: &str,
         ) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<3>(3).await?;
+                let mut call = self.client.claim_awaited::<3>(3).await?.call();
                 call.put_u32::<0>(who.len() as u32);
                 let mut variable = call.variable::<8>((who.len() as u64).next_multiple_of(8))?;
                 variable.put(who.as_bytes());
@@ -2620,7 +2620,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Bounds on the way there.
         pub async fn sent(
@@ -2651,7 +2651,7 @@ pub mod trips {
                     writer.slice(shorts);
                     writer.finish("shorts")?
                 };
-                let mut call = self.client.claim_awaited::<2>(4).await?;
+                let mut call = self.client.claim_awaited::<2>(4).await?.call();
                 call.put_u32::<0>(name.len() as u32);
                 call.put_u32::<4>(wide.len() as u32);
                 call.put_u32::<8>(numbers.len() as u32);
@@ -2684,7 +2684,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 24, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Bounds on the way back: this many bytes of text, this many numbers.
         pub async fn received(
@@ -2696,7 +2696,7 @@ pub mod trips {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(5).await?;
+                let mut call = self.client.claim_awaited::<1>(5).await?.call();
                 call.put_u32::<0>(bytes);
                 call.put_u32::<4>(numbers);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -2729,7 +2729,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Words that have wrong values.
         pub async fn words(
@@ -2739,7 +2739,7 @@ pub mod trips {
             given: Packed,
         ) -> ::core::result::Result<(Level, Rights, Packed), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(6).await?;
+                let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u8::<0>(rights.to_wire());
                 call.put_u16::<2>(given.to_wire());
                 call.put_u32::<4>(level.to_wire());
@@ -2760,7 +2760,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `choose`.
         pub async fn choose(
@@ -2773,7 +2773,7 @@ pub mod trips {
                     ::nearcall::raw::Marshal::marshal(given, &mut writer);
                     writer.finish("given")?
                 };
-                let mut call = self.client.claim_awaited::<0>(7).await?;
+                let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u32::<0>(given_bytes.len() as u32);
                 let mut variable =
                     call.variable::<8>((given_bytes.len() as u64).next_multiple_of(8))?;
@@ -2794,7 +2794,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `grow`.
         pub async fn grow(
@@ -2807,7 +2807,7 @@ pub mod trips {
                     ::nearcall::raw::Marshal::marshal(tree, &mut writer);
                     writer.finish("tree")?
                 };
-                let mut call = self.client.claim_awaited::<3>(8).await?;
+                let mut call = self.client.claim_awaited::<3>(8).await?.call();
                 call.put_u32::<0>(tree_bytes.len() as u32);
                 let mut variable =
                     call.variable::<8>((tree_bytes.len() as u64).next_multiple_of(8))?;
@@ -2828,7 +2828,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `join`.
         pub async fn join(
@@ -2847,7 +2847,7 @@ pub mod trips {
                     ::nearcall::raw::Marshal::marshal(edge, &mut writer);
                     writer.finish("edge")?
                 };
-                let mut call = self.client.claim_awaited::<3>(9).await?;
+                let mut call = self.client.claim_awaited::<3>(9).await?.call();
                 call.put_u32::<0>(node_bytes.len() as u32);
                 call.put_u32::<4>(edge_bytes.len() as u32);
                 let mut variable = call.variable::<8>(
@@ -2872,7 +2872,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `longer`.
         pub async fn longer(
@@ -2885,7 +2885,7 @@ pub mod trips {
                     ::nearcall::raw::Marshal::marshal(links, &mut writer);
                     writer.finish("links")?
                 };
-                let mut call = self.client.claim_awaited::<3>(10).await?;
+                let mut call = self.client.claim_awaited::<3>(10).await?.call();
                 call.put_u32::<0>(links_bytes.len() as u32);
                 let mut variable =
                     call.variable::<8>((links_bytes.len() as u64).next_multiple_of(8))?;
@@ -2906,7 +2906,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Ranges on the way there, and on the way back.
         #[allow(clippy::too_many_arguments)]
@@ -2981,7 +2981,7 @@ pub mod trips {
                     ::nearcall::raw::Marshal::marshal(part, &mut writer);
                     writer.finish("part")?
                 };
-                let mut call = self.client.claim_awaited::<3>(11).await?;
+                let mut call = self.client.claim_awaited::<3>(11).await?.call();
                 call.put_u32::<0>(share as u32);
                 call.put_u32::<4>(which as u32);
                 call.put_u32::<8>(all.len() as u32);
@@ -3041,7 +3041,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 40, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Lent both ways, and refused after something was written in place.
         pub async fn change(
@@ -3054,7 +3054,7 @@ pub mod trips {
         > {
             let awaited = {
                 let data = self.client.opaque(data)?;
-                let mut call = self.client.claim_awaited::<3>(12).await?;
+                let mut call = self.client.claim_awaited::<3>(12).await?.call();
                 call.put_u32::<0>(data.length_word());
                 call.put_u8::<4>(u8::from(refused));
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
@@ -3105,7 +3105,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 5, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `whole`.
         pub async fn whole(
@@ -3113,7 +3113,7 @@ pub mod trips {
             bytes: u32,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<3>(13).await?;
+                let mut call = self.client.claim_awaited::<3>(13).await?.call();
                 call.put_u32::<0>(bytes);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Octets,
@@ -3131,7 +3131,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `both`.
         pub async fn both(
@@ -3141,7 +3141,7 @@ pub mod trips {
         ) -> ::core::result::Result<(Octets, i32), ::nearcall::CallError> {
             let awaited = {
                 let data = self.client.opaque(data)?;
-                let mut call = self.client.claim_awaited::<3>(14).await?;
+                let mut call = self.client.claim_awaited::<3>(14).await?.call();
                 call.put_u32::<0>(data.length_word());
                 call.put_u32::<4>(count as u32);
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
@@ -3163,12 +3163,12 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `two`.
         pub async fn two(self) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<3>(15).await?;
+                let call = self.client.claim_awaited::<3>(15).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Octets, Octets),
                     ::nearcall::CallError,
@@ -3189,11 +3189,11 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `post`.
         pub async fn post(self, number: u32) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim_awaited::<0>(16).await?;
+            let mut call = self.client.claim_awaited::<0>(16).await?.call();
             call.put_u32::<0>(number);
             call.post_oneway(4)?;
             ::core::result::Result::Ok(())
@@ -3201,7 +3201,7 @@ pub mod trips {
         /// Calls `posted`.
         pub async fn posted(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(17).await?;
+                let call = self.client.claim_awaited::<0>(17).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     u64,
                     ::nearcall::CallError,
@@ -3214,7 +3214,7 @@ pub mod trips {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `trips::Trips` does.

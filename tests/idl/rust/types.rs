@@ -2849,7 +2849,7 @@ pub mod types {
             bi: Bits,
         ) -> ::core::result::Result<bool, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(0).await?;
+                let mut call = self.client.claim_awaited::<1>(0).await?.call();
                 call.put_u64::<0>(ll as u64);
                 call.put_u64::<8>(ull);
                 call.put_u64::<16>(d.to_bits());
@@ -2882,7 +2882,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 80, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -2933,7 +2933,7 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(1).await?;
+                let mut call = self.client.claim_awaited::<1>(1).await?.call();
                 call.put_u64::<0>(ll as u64);
                 call.put_u64::<8>(ull);
                 call.put_u64::<16>(d.to_bits());
@@ -3015,7 +3015,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 80, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -3047,7 +3047,7 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let call = self.client.claim_awaited::<1>(2).await?;
+                let call = self.client.claim_awaited::<1>(2).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         ::nearcall::Char,
@@ -3109,7 +3109,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `structs`.
         pub async fn structs(
@@ -3119,7 +3119,7 @@ pub mod types {
             e: &Empty,
         ) -> ::core::result::Result<(Point, Wrapped, Pixel), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(3).await?;
+                let mut call = self.client.claim_awaited::<2>(3).await?.call();
                 call.put_u64::<0>(w.pixel.x.to_bits());
                 call.put_u64::<8>(w.pixel.y.to_bits());
                 call.put_u32::<16>(w.pixel.kind.to_wire());
@@ -3199,7 +3199,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 124, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `empties`.
         pub async fn empties(
@@ -3207,7 +3207,7 @@ pub mod types {
             e: &Empty,
         ) -> ::core::result::Result<(Empty, Empty, Empty), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(4).await?;
+                let mut call = self.client.claim_awaited::<0>(4).await?.call();
                 call.put_image::<0, _>(e);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Empty, Empty, Empty),
@@ -3229,7 +3229,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 1, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `images`.
         pub async fn images(
@@ -3239,7 +3239,7 @@ pub mod types {
             y: &Matrix,
         ) -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<3>(5).await?;
+                let mut call = self.client.claim_awaited::<3>(5).await?.call();
                 call.put_image::<0, _>(m);
                 call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
                 call.put_image::<424, _>(&b.p);
@@ -3264,7 +3264,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 952, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `texts`.
         pub async fn texts(
@@ -3280,7 +3280,7 @@ pub mod types {
             let awaited = {
                 ::nearcall::raw::check_bound("b", b.len(), 20)?;
                 ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
-                let mut call = self.client.claim_awaited::<4>(6).await?;
+                let mut call = self.client.claim_awaited::<4>(6).await?.call();
                 call.put_u32::<0>(b.len() as u32);
                 call.put_u32::<4>(e.len() as u32);
                 call.put_u32::<8>(a.len() as u32);
@@ -3323,7 +3323,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 16, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `seqs`.
         #[allow(clippy::type_complexity)]
@@ -3346,7 +3346,7 @@ pub mod types {
             let awaited = {
                 ::nearcall::raw::check_bound("b", b.len(), 9)?;
                 ::nearcall::raw::check_bound("c", c.len(), 4)?;
-                let mut call = self.client.claim_awaited::<4>(7).await?;
+                let mut call = self.client.claim_awaited::<4>(7).await?.call();
                 call.put_u32::<0>(b.len() as u32);
                 call.put_u32::<4>(d.len() as u32);
                 call.put_u32::<8>(a.len() as u32);
@@ -3398,7 +3398,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 20, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `conv`.
         #[allow(clippy::type_complexity)]
@@ -3446,7 +3446,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(n, &mut writer);
                     writer.finish("n")?
                 };
-                let mut call = self.client.claim_awaited::<4>(8).await?;
+                let mut call = self.client.claim_awaited::<4>(8).await?.call();
                 call.put_u32::<0>(s_bytes.len() as u32);
                 call.put_u32::<4>(p_bytes.len() as u32);
                 call.put_u32::<8>(ps_bytes.len() as u32);
@@ -3497,7 +3497,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 16, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `nodes`.
         pub async fn nodes(
@@ -3516,7 +3516,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(x, &mut writer);
                     writer.finish("x")?
                 };
-                let mut call = self.client.claim_awaited::<4>(9).await?;
+                let mut call = self.client.claim_awaited::<4>(9).await?.call();
                 call.put_u32::<0>(x_bytes.len() as u32);
                 call.put_u32::<4>(n_bytes.len() as u32);
                 let mut variable = call.variable::<8>(
@@ -3545,7 +3545,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `shapes`.
         #[allow(clippy::too_many_arguments)]
@@ -3595,7 +3595,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(u, &mut writer);
                     writer.finish("u")?
                 };
-                let mut call = self.client.claim_awaited::<4>(10).await?;
+                let mut call = self.client.claim_awaited::<4>(10).await?.call();
                 call.put_u32::<0>(n_bytes.len() as u32);
                 call.put_u32::<4>(s_bytes.len() as u32);
                 call.put_u32::<8>(l_bytes.len() as u32);
@@ -3643,7 +3643,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 28, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `arrays`.
         pub async fn arrays(
@@ -3659,7 +3659,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(names, &mut writer);
                     writer.finish("names")?
                 };
-                let mut call = self.client.claim_awaited::<4>(11).await?;
+                let mut call = self.client.claim_awaited::<4>(11).await?.call();
                 call.put_u32::<0>(names_bytes.len() as u32);
                 call.put_image::<4, _>(kinds);
                 call.put_image::<16, _>(w);
@@ -3684,7 +3684,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 28, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `types::All` does.
@@ -5683,7 +5683,7 @@ pub mod types {
             a: i32,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(0).await?;
+                let mut call = self.client.claim_awaited::<0>(0).await?.call();
                 call.put_u32::<0>(a as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Octets,
@@ -5701,7 +5701,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `into`.
         pub async fn into(
@@ -5714,7 +5714,7 @@ pub mod types {
                 let data = self.client.opaque(data)?;
                 let more = self.client.opaque(more)?;
                 ::nearcall::raw::check_bound("more", more.len(), 100)?;
-                let mut call = self.client.claim_awaited::<0>(1).await?;
+                let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u32::<0>(data.length_word());
                 call.put_u32::<4>(name.len() as u32);
                 call.put_u32::<8>(more.length_word());
@@ -5738,7 +5738,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 12, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `out_of`.
         pub async fn out_of(
@@ -5749,7 +5749,7 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(2).await?;
+                let mut call = self.client.claim_awaited::<0>(2).await?.call();
                 call.put_u32::<0>(n as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (i32, ::std::string::String, Octets100, ::std::string::String),
@@ -5776,7 +5776,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `both`.
         pub async fn both(
@@ -5786,7 +5786,7 @@ pub mod types {
         ) -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
             let awaited = {
                 let data = self.client.opaque(data)?;
-                let mut call = self.client.claim_awaited::<0>(3).await?;
+                let mut call = self.client.claim_awaited::<0>(3).await?.call();
                 call.put_u32::<0>(data.length_word());
                 call.put_u32::<4>(n as u32);
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
@@ -5809,7 +5809,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `raising`.
         #[allow(clippy::result_large_err)]
@@ -5818,7 +5818,7 @@ pub mod types {
             n: i32,
         ) -> ::core::result::Result<Octets, ::nearcall::Error<LentRaisingException>> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(4).await?;
+                let mut call = self.client.claim_awaited::<0>(4).await?.call();
                 call.put_u32::<0>(n as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Octets,
@@ -5861,12 +5861,12 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `two`.
         pub async fn two(self) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<0>(5).await?;
+                let call = self.client.claim_awaited::<0>(5).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Octets, Octets),
                     ::nearcall::CallError,
@@ -5887,7 +5887,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `types::Lent` does.
@@ -8480,7 +8480,7 @@ pub mod types {
             bi: Bits,
         ) -> ::core::result::Result<bool, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(0).await?;
+                let mut call = self.client.claim_awaited::<1>(0).await?.call();
                 call.put_u64::<0>(ll as u64);
                 call.put_u64::<8>(ull);
                 call.put_u64::<16>(d.to_bits());
@@ -8513,7 +8513,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 80, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -8564,7 +8564,7 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<1>(1).await?;
+                let mut call = self.client.claim_awaited::<1>(1).await?.call();
                 call.put_u64::<0>(ll as u64);
                 call.put_u64::<8>(ull);
                 call.put_u64::<16>(d.to_bits());
@@ -8646,7 +8646,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 80, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -8678,7 +8678,7 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let call = self.client.claim_awaited::<1>(2).await?;
+                let call = self.client.claim_awaited::<1>(2).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (
                         ::nearcall::Char,
@@ -8740,7 +8740,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `structs`.
         pub async fn structs(
@@ -8750,7 +8750,7 @@ pub mod types {
             e: &Empty,
         ) -> ::core::result::Result<(Point, Wrapped, Pixel), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<2>(3).await?;
+                let mut call = self.client.claim_awaited::<2>(3).await?.call();
                 call.put_u64::<0>(w.pixel.x.to_bits());
                 call.put_u64::<8>(w.pixel.y.to_bits());
                 call.put_u32::<16>(w.pixel.kind.to_wire());
@@ -8830,7 +8830,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 124, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `empties`.
         pub async fn empties(
@@ -8838,7 +8838,7 @@ pub mod types {
             e: &Empty,
         ) -> ::core::result::Result<(Empty, Empty, Empty), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<0>(4).await?;
+                let mut call = self.client.claim_awaited::<0>(4).await?.call();
                 call.put_image::<0, _>(e);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Empty, Empty, Empty),
@@ -8860,7 +8860,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 1, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `images`.
         pub async fn images(
@@ -8870,7 +8870,7 @@ pub mod types {
             y: &Matrix,
         ) -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<3>(5).await?;
+                let mut call = self.client.claim_awaited::<3>(5).await?.call();
                 call.put_image::<0, _>(m);
                 call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
                 call.put_image::<424, _>(&b.p);
@@ -8895,7 +8895,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 952, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `texts`.
         pub async fn texts(
@@ -8911,7 +8911,7 @@ pub mod types {
             let awaited = {
                 ::nearcall::raw::check_bound("b", b.len(), 20)?;
                 ::nearcall::raw::check_bound("d", d.chars().count(), 5)?;
-                let mut call = self.client.claim_awaited::<4>(6).await?;
+                let mut call = self.client.claim_awaited::<4>(6).await?.call();
                 call.put_u32::<0>(b.len() as u32);
                 call.put_u32::<4>(e.len() as u32);
                 call.put_u32::<8>(a.len() as u32);
@@ -8954,7 +8954,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 16, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `seqs`.
         #[allow(clippy::type_complexity)]
@@ -8977,7 +8977,7 @@ pub mod types {
             let awaited = {
                 ::nearcall::raw::check_bound("b", b.len(), 9)?;
                 ::nearcall::raw::check_bound("c", c.len(), 4)?;
-                let mut call = self.client.claim_awaited::<4>(7).await?;
+                let mut call = self.client.claim_awaited::<4>(7).await?.call();
                 call.put_u32::<0>(b.len() as u32);
                 call.put_u32::<4>(d.len() as u32);
                 call.put_u32::<8>(a.len() as u32);
@@ -9029,7 +9029,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 20, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `conv`.
         #[allow(clippy::type_complexity)]
@@ -9077,7 +9077,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(n, &mut writer);
                     writer.finish("n")?
                 };
-                let mut call = self.client.claim_awaited::<4>(8).await?;
+                let mut call = self.client.claim_awaited::<4>(8).await?.call();
                 call.put_u32::<0>(s_bytes.len() as u32);
                 call.put_u32::<4>(p_bytes.len() as u32);
                 call.put_u32::<8>(ps_bytes.len() as u32);
@@ -9128,7 +9128,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 16, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `nodes`.
         pub async fn nodes(
@@ -9147,7 +9147,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(x, &mut writer);
                     writer.finish("x")?
                 };
-                let mut call = self.client.claim_awaited::<4>(9).await?;
+                let mut call = self.client.claim_awaited::<4>(9).await?.call();
                 call.put_u32::<0>(x_bytes.len() as u32);
                 call.put_u32::<4>(n_bytes.len() as u32);
                 let mut variable = call.variable::<8>(
@@ -9176,7 +9176,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `shapes`.
         #[allow(clippy::too_many_arguments)]
@@ -9226,7 +9226,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(u, &mut writer);
                     writer.finish("u")?
                 };
-                let mut call = self.client.claim_awaited::<4>(10).await?;
+                let mut call = self.client.claim_awaited::<4>(10).await?.call();
                 call.put_u32::<0>(n_bytes.len() as u32);
                 call.put_u32::<4>(s_bytes.len() as u32);
                 call.put_u32::<8>(l_bytes.len() as u32);
@@ -9274,7 +9274,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 28, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `arrays`.
         pub async fn arrays(
@@ -9290,7 +9290,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::marshal(names, &mut writer);
                     writer.finish("names")?
                 };
-                let mut call = self.client.claim_awaited::<4>(11).await?;
+                let mut call = self.client.claim_awaited::<4>(11).await?.call();
                 call.put_u32::<0>(names_bytes.len() as u32);
                 call.put_image::<4, _>(kinds);
                 call.put_image::<16, _>(w);
@@ -9315,7 +9315,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 28, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `returned`.
         pub async fn returned(
@@ -9323,7 +9323,7 @@ pub mod types {
             a: i32,
         ) -> ::core::result::Result<Octets, ::nearcall::CallError> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<4>(12).await?;
+                let mut call = self.client.claim_awaited::<4>(12).await?.call();
                 call.put_u32::<0>(a as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Octets,
@@ -9341,7 +9341,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `into`.
         pub async fn into(
@@ -9354,7 +9354,7 @@ pub mod types {
                 let data = self.client.opaque(data)?;
                 let more = self.client.opaque(more)?;
                 ::nearcall::raw::check_bound("more", more.len(), 100)?;
-                let mut call = self.client.claim_awaited::<4>(13).await?;
+                let mut call = self.client.claim_awaited::<4>(13).await?.call();
                 call.put_u32::<0>(data.length_word());
                 call.put_u32::<4>(name.len() as u32);
                 call.put_u32::<8>(more.length_word());
@@ -9378,7 +9378,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 12, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `out_of`.
         pub async fn out_of(
@@ -9389,7 +9389,7 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let awaited = {
-                let mut call = self.client.claim_awaited::<4>(14).await?;
+                let mut call = self.client.claim_awaited::<4>(14).await?.call();
                 call.put_u32::<0>(n as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (i32, ::std::string::String, Octets100, ::std::string::String),
@@ -9416,7 +9416,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `both`.
         pub async fn both(
@@ -9426,7 +9426,7 @@ pub mod types {
         ) -> ::core::result::Result<(i32, Octets, i32), ::nearcall::CallError> {
             let awaited = {
                 let data = self.client.opaque(data)?;
-                let mut call = self.client.claim_awaited::<4>(15).await?;
+                let mut call = self.client.claim_awaited::<4>(15).await?.call();
                 call.put_u32::<0>(data.length_word());
                 call.put_u32::<4>(n as u32);
                 let mut variable = call.variable::<48>(data.payload_bytes())?;
@@ -9449,7 +9449,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 8, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `raising`.
         #[allow(clippy::result_large_err)]
@@ -9458,7 +9458,7 @@ pub mod types {
             n: i32,
         ) -> ::core::result::Result<Octets, ::nearcall::Error<LentRaisingException>> {
             let awaited = {
-                let mut call = self.client.claim_awaited::<4>(16).await?;
+                let mut call = self.client.claim_awaited::<4>(16).await?.call();
                 call.put_u32::<0>(n as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     Octets,
@@ -9501,12 +9501,12 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 4, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `two`.
         pub async fn two(self) -> ::core::result::Result<(Octets, Octets), ::nearcall::CallError> {
             let awaited = {
-                let call = self.client.claim_awaited::<4>(17).await?;
+                let call = self.client.claim_awaited::<4>(17).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Octets, Octets),
                     ::nearcall::CallError,
@@ -9527,7 +9527,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
         /// Calls `own`.
         #[allow(clippy::result_large_err)]
@@ -9535,7 +9535,7 @@ pub mod types {
             self,
         ) -> ::core::result::Result<(), ::nearcall::Error<DerivedOwnException>> {
             let awaited = {
-                let call = self.client.claim_awaited::<4>(18).await?;
+                let call = self.client.claim_awaited::<4>(18).await?.call();
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::Error<DerivedOwnException>,
@@ -9572,7 +9572,7 @@ pub mod types {
                 };
                 self.client.post_awaited(call, 0, collect)?
             };
-            awaited.await
+            awaited.await.map_err(|error| *error)
         }
     }
     /// What a domain that exports `types::Derived` does.

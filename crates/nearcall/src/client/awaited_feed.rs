@@ -116,7 +116,7 @@ impl<'b, T, E: From<Box<CallError>>> Ahead<'b, T, E> {
         let Ahead::UnderWay(call) = self else { return Poll::Ready(None) };
         let ended = ready!(Pin::new(call).poll(context));
         *self = Ahead::Nothing;
-        Poll::Ready(Some(ended))
+        Poll::Ready(Some(ended.map_err(|error| *error)))
     }
 }
 
@@ -266,7 +266,7 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
         self.flush().await?;
         poll_fn(|context| self.poll_settled(context)).await?;
         let (client, feed) = self.open.client();
-        let ended = (self.end)(client, feed).await?.await?;
+        let ended = (self.end)(client, feed).await?.await.map_err(|error| *error)?;
         self.open.note_end();
         Ok(ended)
     }
@@ -356,7 +356,7 @@ impl<N: FeedNumbers, E: From<Box<CallError>>> Future for Opening<'_, N, E> {
         let call = self.call.as_mut().expect("a future is not polled after it was ready");
         let opened = ready!(Pin::new(call).poll(context));
         self.call = None;
-        Poll::Ready(opened)
+        Poll::Ready(opened.map_err(|error| *error))
     }
 }
 

@@ -54,7 +54,8 @@ thread_local! {
     static AT_ONCE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A call that is under way, and evaluates to what the call returns. Any thread may poll it.
+/// A call that is under way, and evaluates to what the call returns, an error in a box: see
+/// [`Read`]. Any thread may poll it.
 ///
 /// Dropping it gives the call up: the server sees it, and the A-stack comes back when the server is
 /// done with it (L55). A deadline counts from the post.
@@ -131,7 +132,7 @@ impl<T, E> Awaiting<'_, T, E> {
     }
 
     /// Gives the call up, as dropping it does; what it has evaluated to, if its reply is there.
-    pub(crate) fn give_up(mut self) -> Option<Result<T, E>> {
+    pub(crate) fn give_up(mut self) -> Option<Result<T, Box<E>>> {
         let grip = self.call.grip.take()?;
         if !abandon_unless_replied(grip) {
             return None;
@@ -143,16 +144,16 @@ impl<T, E> Awaiting<'_, T, E> {
 }
 
 impl<T, E: From<Box<CallError>>> Future for Awaiting<'_, T, E> {
-    type Output = Result<T, E>;
+    type Output = Result<T, Box<E>>;
 
     #[inline]
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, E>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T, Box<E>>> {
         match self.call.poll(context.waker()) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(Ok((grip, words))) => {
                 Poll::Ready((self.read)(grip, self.call.procedure, words))
             }
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error.into())),
+            Poll::Ready(Err(error)) => Poll::Ready(Err(Box::new(error.into()))),
         }
     }
 }
@@ -193,6 +194,7 @@ impl<'b> UnderWay<'b> {
     }
 
     /// Whether no other call was polled on this thread since this one was.
+    #[inline]
     fn note_poll(&self) -> bool {
         let own = self.grip.map_or(0, |grip| std::ptr::from_ref(grip.linkage()).addr());
         LATEST.replace(own) == own
@@ -376,6 +378,7 @@ impl<'b> UnderWay<'b> {
 }
 
 /// Whether a call that was just posted is most likely the only one of this thread.
+#[inline]
 fn looks_at_once() -> bool {
     let left = AT_ONCE.get();
     AT_ONCE.set(left.saturating_sub(1));

@@ -69,6 +69,15 @@ pub struct Call<'b, 'd> {
     rest: Option<Rest<'d>>,
 }
 
+/// An A-stack that was claimed, before anything is put into it. Words that fit registers, as a
+/// [`Call`] is none: what is awaited comes by way of memory.
+#[derive(Debug)]
+pub struct Claimed<'b> {
+    held: Unposted<'b>,
+    procedure: u32,
+    deadline: Deadline,
+}
+
 /// Arguments of a posted call that are still being copied; the server copies behind.
 #[derive(Debug)]
 struct Unfinished<'d> {
@@ -94,13 +103,34 @@ macro_rules! puts {
     )*};
 }
 
-impl<'b, 'd> Call<'b, 'd> {
+impl<'b> Claimed<'b> {
     #[inline(always)]
-    pub(super) fn new(held: Held<'b>, procedure: u32, deadline: Deadline) -> Call<'b, 'd> {
-        let held = Unposted::new(held);
+    pub(super) fn new(held: Held<'b>, procedure: u32, deadline: Deadline) -> Claimed<'b> {
+        Claimed { held: Unposted::new(held), procedure, deadline }
+    }
+
+    /// To be filled.
+    #[inline(always)]
+    pub fn call<'d>(self) -> Call<'b, 'd> {
+        let Claimed { held, procedure, deadline } = self;
         Call { held, procedure, deadline, variable_end: 0, out_of_line: None, rest: None }
     }
 
+    /// It was waited for until the A-stack was there, and the call is over then.
+    #[cold]
+    pub(super) fn note_wait(&mut self, until_ns: u64) {
+        if until_ns == NEVER_NS {
+            return;
+        }
+        let left = Deadline::of_ns(left_ns(until_ns));
+        let ns = if self.deadline.ns == 0 { left.ns } else { self.deadline.ns };
+        self.deadline = Deadline { ns, ..left };
+        let linkage = self.held.linkage();
+        linkage.set_until_ns(linkage.sequence().next(), until_ns);
+    }
+}
+
+impl<'b, 'd> Call<'b, 'd> {
     #[inline(always)]
     fn outgoing(&self) -> Outgoing<'b> {
         Outgoing { inline: self.held.astack.inline(), block: self.held.astack.own() }
@@ -305,19 +335,6 @@ impl<'b, 'd> Call<'b, 'd> {
             begin(grip, deadline);
         }
         Ok((grip, procedure))
-    }
-
-    /// It was waited for until the A-stack was there, and the call is over then.
-    #[cold]
-    pub(super) fn note_wait(&mut self, until_ns: u64) {
-        if until_ns == NEVER_NS {
-            return;
-        }
-        let left = Deadline::of_ns(left_ns(until_ns));
-        let ns = if self.deadline.ns == 0 { left.ns } else { self.deadline.ns };
-        self.deadline = Deadline { ns, ..left };
-        let linkage = self.held.linkage();
-        linkage.set_until_ns(linkage.sequence().next(), until_ns);
     }
 
     /// Posts the call.

@@ -2,18 +2,15 @@
 //! keeps nobody from running (design note 0022).
 
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use nearcall_os::clock;
 
-use super::call::Call;
+use super::call::Claimed;
 use super::client::Client;
-use crate::client::call_all::is_full;
 use crate::client::claimants::Place;
 use crate::client::deadline::{NEVER_NS, left_ns};
-use crate::client::hasty::in_haste;
 use crate::client::herald::{self, Ticket};
 use crate::error::CallError;
 
@@ -23,12 +20,11 @@ const REAP_SLICE_NS: u64 = 1_000_000;
 /// An A-stack that is being claimed.
 #[derive(Debug)]
 #[must_use = "await it"]
-pub struct Claiming<'b, 'd> {
+pub struct Claiming<'b> {
     client: &'b Client,
     class: usize,
     procedure: u32,
     waiting: Option<Waiting>,
-    puts: PhantomData<fn() -> &'d ()>,
 }
 
 /// It has found none.
@@ -40,26 +36,32 @@ struct Waiting {
     ticket: Option<Ticket>,
 }
 
-impl<'b, 'd> Claiming<'b, 'd> {
-    pub(super) fn new(client: &'b Client, class: usize, procedure: u32) -> Claiming<'b, 'd> {
-        Claiming { client, class, procedure, waiting: None, puts: PhantomData }
+impl<'b> Claiming<'b> {
+    pub(super) fn new(client: &'b Client, class: usize, procedure: u32) -> Claiming<'b> {
+        Claiming { client, class, procedure, waiting: None }
     }
 
     /// Claims if there is one.
-    #[inline(always)]
-    fn claim(&mut self) -> Result<Call<'b, 'd>, Box<CallError>> {
-        let mut call = in_haste(|| self.client.claim_of_class(self.class, self.procedure))?;
-        if let Some(waiting) = self.waiting.take() {
-            call.note_wait(waiting.until_ns);
+    fn claim(&mut self) -> Result<Option<Claimed<'b>>, Box<CallError>> {
+        let mut claimed = self.client.claim_at_once(self.class, self.procedure)?;
+        if let Some(claimed) = &mut claimed
+            && let Some(waiting) = self.waiting.take()
+        {
+            claimed.note_wait(waiting.until_ns);
             waiting.leave(self.client);
         }
-        Ok(call)
+        Ok(claimed)
     }
 
-    /// There is none. In a box, so that one that is there at once stays in registers.
+    /// There was none.
     #[cold]
     #[inline(never)]
-    fn wait(&mut self, waker: &Waker) -> Poll<Result<Box<Call<'b, 'd>>, Box<CallError>>> {
+    fn wait(&mut self, waker: &Waker) -> Poll<Result<Claimed<'b>, Box<CallError>>> {
+        if self.waiting.is_some()
+            && let Some(claimed) = self.claim()?
+        {
+            return Poll::Ready(Ok(claimed));
+        }
         let binding = self.client.binding().shared();
         let class = match &binding.agreement {
             None => self.class as u32,
@@ -80,8 +82,8 @@ impl<'b, 'd> Claiming<'b, 'd> {
                 break;
             }
             match self.claim() {
-                Ok(call) => return Poll::Ready(Ok(Box::new(call))),
-                Err(error) if is_full(&error) => {}
+                Ok(Some(claimed)) => return Poll::Ready(Ok(claimed)),
+                Ok(None) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
@@ -110,21 +112,24 @@ impl Waiting {
     }
 }
 
-impl<'b, 'd> Future for Claiming<'b, 'd> {
-    type Output = Result<Call<'b, 'd>, Box<CallError>>;
+impl<'b> Future for Claiming<'b> {
+    type Output = Result<Claimed<'b>, Box<CallError>>;
 
     #[inline(always)]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.claim() {
-            Ok(call) => Poll::Ready(Ok(call)),
-            Err(error) if is_full(&error) => self.wait(context.waker()).map_ok(|call| *call),
-            Err(error) => Poll::Ready(Err(error)),
+        if self.waiting.is_none() {
+            match self.client.claim_at_once(self.class, self.procedure) {
+                Ok(Some(claimed)) => return Poll::Ready(Ok(claimed)),
+                Ok(None) => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
         }
+        self.wait(context.waker())
     }
 }
 
-impl Drop for Claiming<'_, '_> {
-    #[inline]
+impl Drop for Claiming<'_> {
+    #[inline(always)]
     fn drop(&mut self) {
         if let Some(waiting) = self.waiting.take() {
             waiting.leave(self.client);

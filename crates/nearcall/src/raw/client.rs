@@ -6,7 +6,7 @@ use nearcall_abi::InterfaceDescriptor;
 use nearcall_abi::message::CLASSES_MAX;
 
 use super::awaiting::Awaiting;
-use super::call::Call;
+use super::call::{Call, Claimed};
 use super::claiming::Claiming;
 use super::reply::{Reply, reader};
 use crate::binding::Binding;
@@ -160,19 +160,34 @@ impl Client {
             Some(until_ns) => self.nested_deadline(procedure, until_ns)?,
         };
         let (held, deadline) = self.binding.inner().claim(class, procedure, deadline)?;
-        Ok(Call::new(held, procedure, deadline))
+        Ok(Claimed::new(held, procedure, deadline).call())
+    }
+
+    /// The same without waiting for an A-stack: `None` if there is none.
+    #[inline(always)]
+    pub(super) fn claim_at_once(
+        &self,
+        class: usize,
+        procedure: u32,
+    ) -> Result<Option<Claimed<'_>>, Box<CallError>> {
+        let deadline = match current::until_ns_or(self.passed_ns) {
+            None => self.deadline,
+            Some(until_ns) => self.nested_deadline(procedure, until_ns)?,
+        };
+        let claimed = self.binding.inner().claim_at_once(class, procedure, deadline)?;
+        Ok(claimed.map(|(held, deadline)| Claimed::new(held, procedure, deadline)))
     }
 
     /// The same for a call that is awaited: a task that finds no A-stack lets others run.
-    #[inline]
-    pub fn claim_awaited<'d, const CLASS: usize>(&self, procedure: u32) -> Claiming<'_, 'd> {
+    #[inline(always)]
+    pub fn claim_awaited<const CLASS: usize>(&self, procedure: u32) -> Claiming<'_> {
         const { assert!(CLASS < CLASSES_MAX) };
         self.claim_awaited_of_class(CLASS, procedure)
     }
 
     /// The same for a stub that is interpreted: as [`Client::claim_of_class`].
-    #[inline]
-    pub fn claim_awaited_of_class<'d>(&self, class: usize, procedure: u32) -> Claiming<'_, 'd> {
+    #[inline(always)]
+    pub fn claim_awaited_of_class(&self, class: usize, procedure: u32) -> Claiming<'_> {
         Claiming::new(self, class, procedure)
     }
 

@@ -98,7 +98,7 @@ impl<T, E: From<Box<CallError>>> Pending<'_, T, E> {
             true => words,
             false => wait(grip, procedure, deadline)?,
         };
-        read(grip, procedure, words)
+        read(grip, procedure, words).map_err(|error| *error)
     }
 }
 

@@ -59,8 +59,9 @@ fn end_otherwise(grip: Grip<'_>, is_kept: bool, _results: Option<Arc<Segment>>) 
 
 /// How a stub reads a reply that has come and says these words. Judging them and reading the
 /// results are one function, so that the reply lies in its registers and not in memory, from which
-/// what was stored in pieces comes back late.
-pub(super) type Read<'b, T, E> = fn(Grip<'b>, u32, HeadWords) -> Result<T, E>;
+/// what was stored in pieces comes back late. So does an error, which is long, with the results
+/// beside it: it comes in a box.
+pub(super) type Read<'b, T, E> = fn(Grip<'b>, u32, HeadWords) -> Result<T, Box<E>>;
 
 /// That function, of a stub that reads replies by `read`, which captures nothing.
 #[inline(always)]
@@ -74,7 +75,10 @@ where
         // SAFETY: a value of no bytes may be read from any aligned address. There is one of `F`,
         // `_read`, and `F` is `Copy`, so that there may be more.
         let read = unsafe { NonNull::<F>::dangling().read() };
-        read(Reply::new(grip, procedure, words)?)
+        match Reply::new(grip, procedure, words) {
+            Ok(reply) => read(reply).map_err(Box::new),
+            Err(error) => Err(Box::new(error.into())),
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl Rust<'_> {
                     let (class, index) = (number((*class).into()), number(plan.index));
                     let changed = is_written.then(|| quote!(mut));
                     body.extend(quote! {
-                        let #changed #call = self.client.claim_awaited::<#class>(#index).await?;
+                        let #changed #call = self.client.claim_awaited::<#class>(#index).await?.call();
                     });
                 }
                 Step::Post { fixed_bytes } => {
@@ -120,7 +120,7 @@ impl Rust<'_> {
         let reply = printer.fixed("reply");
         let awaited = printer.fixed("awaited");
         let ended = match operation.feed.as_ref().map(|feed| feed.part) {
-            None => quote!(#awaited.await),
+            None => quote!(#awaited.await.map_err(|error| *error)),
             Some(FeedPart::Open) => {
                 quote!(::nearcall::raw::Opening::new(self.client, #awaited).await)
             }

@@ -11,7 +11,9 @@ use nearcall_os::futex::Watched;
 
 use super::{ClientBinding, Held, IDENTITY, identity};
 use crate::binding::WhenExhausted;
+use crate::client::call_all::is_full;
 use crate::client::deadline::{Deadline, left_ns};
+use crate::client::hasty::in_haste;
 use crate::client::{cancellation, hasty, interrupt, switching};
 use crate::error::{CallError, NotExecuted, UsageError};
 
@@ -42,6 +44,40 @@ impl ClientBinding {
             claimed => self.claim_otherwise(claimed, class as u32, procedure, deadline)?,
         };
         Ok((self.grip(index).hold(), Deadline { word, ..deadline }))
+    }
+
+    /// The same without waiting: `None` if there is none.
+    #[inline(always)]
+    pub fn claim_at_once(
+        &self,
+        class: usize,
+        procedure: u32,
+        deadline: Deadline,
+    ) -> Result<Option<(Held<'_>, Deadline)>, Box<CallError>> {
+        let (index, word) = match self.biases[class].claim(IDENTITY.get()) {
+            Claim::Kept(index) => (index, deadline.word),
+            claimed => match self.claim_in_haste(claimed, class as u32, procedure, deadline)? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        Ok(Some((self.grip(index).hold(), Deadline { word, ..deadline })))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn claim_in_haste(
+        &self,
+        claimed: Claim,
+        class: u32,
+        procedure: u32,
+        deadline: Deadline,
+    ) -> Result<Option<(u32, u32)>, Box<CallError>> {
+        match in_haste(|| self.claim_otherwise(claimed, class, procedure, deadline)) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if is_full(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     /// The index of an A-stack, and the deadline as it crosses.

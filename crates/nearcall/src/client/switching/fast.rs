@@ -62,6 +62,7 @@ pub(crate) fn is_unwinding() -> bool {
 
 /// The number that an A-stack has which the caller has outstanding: of a FastThread, the part of
 /// its record's address that tells those of one process apart.
+#[inline]
 pub(crate) fn caller_number() -> u32 {
     match nearcall_threads::identity() {
         Some(address) => (address >> 6) as u32 | IS_FASTTHREAD,
