@@ -97,7 +97,8 @@ impl Rust<'_> {
                     let (class, index) = (number((*class).into()), number(plan.index));
                     let changed = is_written.then(|| quote!(mut));
                     body.extend(quote! {
-                        let #changed #call = self.client.claim_awaited::<#class>(#index).await?.call();
+                        let #changed #call =
+                            self.client.claim_awaited::<#class>(#index).await?.call();
                     });
                 }
                 Step::Post { fixed_bytes } => {
