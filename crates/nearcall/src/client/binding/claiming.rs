@@ -23,6 +23,12 @@ const CLAIM_SLICE: Duration = Duration::from_millis(20);
 /// The same while some A-stacks are captured.
 const REAP_SLICE: Duration = Duration::from_micros(100);
 
+/// In place of an A-stack's index: none is there.
+const NONE_LISTED: u64 = u64::MAX - 1;
+
+/// The same: nothing may be called.
+const REFUSED: u64 = u64::MAX;
+
 impl ClientBinding {
     /// Takes an A-stack for `procedure`, which is of class `class` (L20): without a locked
     /// operation for the thread that it is kept for, by one compare-and-swap for others.
@@ -54,27 +60,28 @@ impl ClientBinding {
         procedure: u32,
         deadline: Deadline,
     ) -> Result<Option<(Held<'_>, Deadline)>, Box<CallError>> {
-        let (index, word) = match self.biases[class].claim(IDENTITY.get()) {
-            Claim::Kept(index) => (index, deadline.word),
-            claimed => match self.claim_in_haste(claimed, class as u32, procedure, deadline)? {
-                Some(found) => found,
-                None => return Ok(None),
+        let index = match self.biases[class].claim(IDENTITY.get()) {
+            Claim::Kept(index) => index,
+            claimed => match self.claim_listed(claimed, class as u32, procedure) {
+                REFUSED => return Err(Box::new(self.refusal(procedure))),
+                NONE_LISTED => return self.claim_in_haste(class as u32, procedure, deadline),
+                index => index as u32,
             },
         };
-        Ok(Some((self.grip(index).hold(), Deadline { word, ..deadline })))
+        Ok(Some((self.grip(index).hold(), deadline)))
     }
 
+    /// None is listed: one that has come back, or that the server adds.
     #[cold]
     #[inline(never)]
     fn claim_in_haste(
         &self,
-        claimed: Claim,
         class: u32,
         procedure: u32,
         deadline: Deadline,
-    ) -> Result<Option<(u32, u32)>, Box<CallError>> {
-        match in_haste(|| self.claim_otherwise(claimed, class, procedure, deadline)) {
-            Ok(found) => Ok(Some(found)),
+    ) -> Result<Option<(Held<'_>, Deadline)>, Box<CallError>> {
+        match in_haste(|| self.claim_unlisted(class, procedure, deadline)) {
+            Ok((index, word)) => Ok(Some((self.grip(index).hold(), Deadline { word, ..deadline }))),
             Err(error) if is_full(&error) => Ok(None),
             Err(error) => Err(error),
         }
@@ -89,28 +96,68 @@ impl ClientBinding {
         procedure: u32,
         deadline: Deadline,
     ) -> Result<(u32, u32), Box<CallError>> {
-        let bias = &self.biases[class as usize];
+        match self.claim_listed(claimed, class, procedure) {
+            REFUSED => Err(Box::new(self.refusal(procedure))),
+            NONE_LISTED => self.claim_unlisted(class, procedure, deadline),
+            index => Ok((index as u32, deadline.word)),
+        }
+    }
+
+    /// The index of an A-stack that is there, or [`NONE_LISTED`], or [`REFUSED`]: in a register, for
+    /// this is the way of all calls of a binding that keeps A-stacks for nobody.
+    #[inline(never)]
+    fn claim_listed(&self, claimed: Claim, class: u32, procedure: u32) -> u64 {
         if !self.state.is_open() {
             if let Claim::Plain(index) = claimed {
                 self.release(index);
             }
-            return Err(Box::new(self.closed(procedure)));
+            return REFUSED;
         }
         if let Claim::Plain(index) = claimed {
             self.linkage(index).set_kept(0);
-            return Ok((index, deadline.word));
+            return index.into();
         }
-        let class = match &self.agreement {
-            None => class,
-            Some(agreement) => match agreement.class(procedure) {
-                Some(class) => class,
-                None => return Err(Box::new(self.not_provided(procedure))),
-            },
+        let Some(listed) = self.class_of_lists(class, procedure) else { return REFUSED };
+        match self.lists.pop(listed) {
+            Some(index) => self.kept_if_may_be(class, index).into(),
+            None => NONE_LISTED,
+        }
+    }
+
+    /// The same of one that is not there yet.
+    fn claim_unlisted(
+        &self,
+        class: u32,
+        procedure: u32,
+        deadline: Deadline,
+    ) -> Result<(u32, u32), Box<CallError>> {
+        let Some(listed) = self.class_of_lists(class, procedure) else {
+            return Err(Box::new(self.not_provided(procedure)));
         };
-        let (index, word) = match self.lists.pop(class) {
-            Some(index) => (index, deadline.word),
-            None => self.claim_another(procedure, class, deadline)?,
-        };
+        let (index, word) = self.claim_another(procedure, listed, deadline)?;
+        Ok((self.kept_if_may_be(class, index), word))
+    }
+
+    /// The server's class for what is the stubs' `class`; `None`: it does not have the procedure.
+    #[inline]
+    fn class_of_lists(&self, class: u32, procedure: u32) -> Option<u32> {
+        self.agreement.as_ref().map_or(Some(class), |agreement| agreement.class(procedure))
+    }
+
+    /// Why [`ClientBinding::claim_listed`] has refused a call.
+    #[cold]
+    #[inline(never)]
+    fn refusal(&self, procedure: u32) -> CallError {
+        match self.state.is_open() {
+            true => self.not_provided(procedure),
+            false => self.closed(procedure),
+        }
+    }
+
+    /// An A-stack from a list, which is kept for this thread from now on if it may be.
+    #[inline]
+    fn kept_if_may_be(&self, class: u32, index: u32) -> u32 {
+        let bias = &self.biases[class as usize];
         // An A-stack that a look-up of the first region finds, and of the class that stubs name:
         // between two versions every claim comes this way, so that exact ones need not ask.
         let may_be_kept = self.agreement.is_none()
@@ -119,7 +166,7 @@ impl ClientBinding {
         if may_be_kept && fence::is_available() && bias.establish(identity(), index) {
             self.linkage(index).set_kept(bias.bit(index));
         }
-        Ok((index, word))
+        index
     }
 
     /// Waits for an A-stack, or has the server add some (L49).
