@@ -103,7 +103,7 @@ impl ClientBinding {
         }
     }
 
-    /// The index of an A-stack that is there, or [`NONE_LISTED`], or [`REFUSED`]: in a register, for
+    /// The index of an A-stack that is there, or [`NONE_LISTED`], or [`REFUSED`]: in a register, as
     /// this is the way of all calls of a binding that keeps A-stacks for nobody.
     #[inline(never)]
     fn claim_listed(&self, claimed: Claim, class: u32, procedure: u32) -> u64 {
