@@ -16,7 +16,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use nearcall_os::clock;
 
@@ -88,6 +87,9 @@ pub(super) enum Over<E> {
     /// Its iterator has panicked.
     Panicked,
 }
+
+/// What an iterator has made; it has panicked.
+type Made<T, E> = Result<Option<Result<T, E>>, ()>;
 
 /// What goes: items and whether they are the last; or why there are none.
 pub(super) type Gone<T, E> = Result<(Batch<T>, bool), Over<E>>;
@@ -219,11 +221,12 @@ impl<T: Send + 'static, E: Send + 'static> Turn<'_, T, E> {
     fn make(mut self, tell: impl FnOnce(&UsageError)) -> Result<Gone<T, E>, Box<Refusal>> {
         let source = self.source;
         let mut before = self.since;
-        let (state, refused) = loop {
+        let (state, refused, unkept) = loop {
             // The call may be another processor's when it panics: that is not to unwind through it.
             let item = catch_unwind(AssertUnwindSafe(|| self.items.next()));
+            let mut item = Some(item.map_err(let_go));
             let mut state = source.state();
-            let refused = state.keep(item);
+            let refused = state.keep(&mut item);
             let now = clock::ticks();
             if source.is_late(before, now) {
                 state.alone = ALONE;
@@ -231,11 +234,12 @@ impl<T: Send + 'static, E: Send + 'static> Turn<'_, T, E> {
             let is_full = state.batch.as_ref().is_none_or(Batch::is_full);
             let is_due = is_full || state.alone > 0 || source.is_late(self.since, now);
             if is_due || state.over.is_some() || !state.is_asked_by(self.number) {
-                break (state, refused);
+                break (state, refused, item);
             }
             before = now;
         };
         let gone = self.end(state);
+        let_go(unkept);
         if let Some(refused) = refused {
             // As above.
             let _ = catch_unwind(AssertUnwindSafe(|| tell(&refused)));
@@ -266,12 +270,13 @@ impl<T: Send + 'static, E: Send + 'static> Turn<'_, T, E> {
 }
 
 impl<T, E> State<T, E> {
-    /// Keeps an item, or why there is none. Why it is refused.
-    fn keep(&mut self, item: thread::Result<Option<Result<T, E>>>) -> Option<UsageError> {
+    /// Keeps an item, or why there is none. Why it is refused. What is unwanted is left: its drop
+    /// is the application's, which may ask for this feed.
+    fn keep(&mut self, item: &mut Option<Made<T, E>>) -> Option<UsageError> {
         // What is unwanted has no batch.
         let batch = self.batch.as_mut()?;
-        let (over, refused) = match item {
-            Err(_) => (Over::Panicked, None),
+        let (over, refused) = match item.take()? {
+            Err(()) => (Over::Panicked, None),
             Ok(None) => (Over::Ended, None),
             Ok(Some(Err(raised))) => (Over::Raised(raised), None),
             Ok(Some(Ok(item))) => match batch.put(item) {
@@ -300,12 +305,13 @@ impl<T, E> Drop for SourceEnd<T, E> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.is_unwanted = true;
-        let (items, batch, asked) = (state.items.take(), state.batch.take(), state.asked.take());
+        let (asked, items) = (state.asked.take(), state.items.take());
+        let (batch, over) = (state.batch.take(), state.over.take());
         drop(state);
         if let Some((_, asker)) = asked {
             asker.end();
         }
-        drop((items, batch));
+        drop((items, batch, over));
     }
 }
 

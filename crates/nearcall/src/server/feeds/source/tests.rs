@@ -1,6 +1,7 @@
 //! Sources, beside an iterator that waits for the test.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 
 use super::*;
 
@@ -219,4 +220,48 @@ fn a_panic_comes_behind_the_items_before_it() {
     bench.give.send(Err("panic")).unwrap();
     assert_eq!(there.join().unwrap(), Ok((vec![10], false)));
     assert_eq!(bench.next(1, 6), Err("panicked"));
+}
+
+/// An item, or what a panic says, whose drop asks for its feed, and panics itself.
+struct Sore(Arc<Source<Sore, ()>>, Sender<bool>);
+
+impl Drop for Sore {
+    fn drop(&mut self) {
+        let is_free = self.0.state.try_lock().is_ok();
+        self.1.send(is_free).unwrap();
+        panic!("as the test wants it");
+    }
+}
+
+/// What the drop finds of what is made when a feed was given up, or of what a panic says, if
+/// `panics`; and the call's fates and what it brought.
+fn left_behind(panics: bool) -> (Vec<bool>, Vec<(u32, Fate)>, &'static str) {
+    let ((dropped, drops), (told, fates)) = (channel(), channel());
+    let own = Arc::new(Mutex::new(None::<Arc<Source<Sore, ()>>>));
+    let known = Arc::clone(&own);
+    let items = std::iter::from_fn(move || {
+        let source = known.lock().unwrap().clone().unwrap();
+        let sore = Sore(Arc::clone(&source), dropped.clone());
+        if panics {
+            std::panic::panic_any(sore);
+        }
+        drop(SourceEnd(source));
+        Some(Ok(sore))
+    });
+    let source = Arc::new(Source::new(Box::new(items)));
+    *own.lock().unwrap() = Some(Arc::clone(&source));
+    let asker = || Ok(Box::new(Told(5, told)) as Box<dyn Asker>);
+    let brought = match source.next((1, 0), (Keeping::AsItIs, 3), asker, |_| {}) {
+        Ok(Err(Over::Panicked)) => "panicked",
+        Err(refusal) if matches!(*refusal, Refusal::SetAside) => "set aside",
+        _ => "something",
+    };
+    own.lock().unwrap().take();
+    (drops.try_iter().collect(), fates.try_iter().collect(), brought)
+}
+
+#[test]
+fn what_is_the_applications_is_dropped_outside_of_the_lock_and_may_panic_there() {
+    assert_eq!(left_behind(false), (vec![true], vec![(5, Fate::Ended)], "set aside"));
+    assert_eq!(left_behind(true), (vec![true], vec![(5, Fate::Left)], "panicked"));
 }
