@@ -297,7 +297,8 @@ impl<T: Send, E: Send> Making for Source<T, E> {
     fn is_over(&self, turn: u64) -> bool {
         let state = self.state();
         let is_cancelled = state.asked.as_ref().is_some_and(|(_, asker)| asker.is_cancelled());
-        is_cancelled || state.is_unwanted || state.items.is_some() || state.turns != turn
+        let has_ended = state.items.is_some() || state.over.is_some() || state.turns != turn;
+        is_cancelled || state.is_unwanted || has_ended
     }
 }
 

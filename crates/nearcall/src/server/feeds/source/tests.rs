@@ -159,9 +159,11 @@ fn what_comes_when_nobody_asks_waits_for_who_does() {
     let there = bench.begin(0, 5, &[10]);
     bench.relieve();
     assert_eq!(bench.next(0, 5), Ok((vec![10], false)));
+    assert!(!bench.source.is_over(1));
     bench.give.send(Err("raised")).unwrap();
     assert_eq!(there.join().unwrap(), Err("set aside"));
     assert_eq!(bench.fates(), [(5, Fate::Again)]);
+    assert!(bench.source.is_over(1), "who kept its call learns that the turn is over");
     assert_eq!(bench.next(1, 6), Err("raised"));
 }
 
