@@ -2,12 +2,18 @@
 //! waits with them.
 
 use std::ops::Range;
+// SeqCst: by hand, nothing is to depend on a row of the table.
+use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
 use nearcall::{CallError, Ran};
-use testkit::faults::faults::FeedingClient;
+use nearcall_abi::Status;
+use nearcall_core::Phase;
+use testkit::campaign::hand::{self, HandClient, Words};
+use testkit::faults::faults::{FEEDING, FeedingClient};
+use testkit::feeding;
 use testkit::world::{World, each_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -118,5 +124,66 @@ fn who_waits_is_told_when_the_server_shuts_down() {
             assert_ne!(error.ran(), Ran::Yes, "{error}");
             assert!(feed.next().is_none());
         });
+    });
+}
+
+/// A client by hand, which changes its messages once it has posted them.
+struct Changing(HandClient);
+
+impl Changing {
+    /// Posts a call of `procedure` with this message: on which A-stack, and which of the calls there.
+    fn post(&self, procedure: &str, message: &[u8]) -> (u32, u32) {
+        let selector = FEEDING.procedures.iter().position(|one| one.name == procedure).unwrap();
+        let class = FEEDING.procedures[selector].class.into();
+        let astack = hand::layout_of(&FEEDING).class_range(class).start;
+        let sequence = self.0.next_sequence(astack);
+        self.0.write_message(astack, message);
+        let turn = hand::turn(sequence, Phase::Posted);
+        let message_bytes = message.len() as u32;
+        let selector = selector as u32;
+        self.0.post(astack, Words { turn, selector, message_bytes, origin: 0 });
+        (astack, sequence)
+    }
+
+    /// What became of it.
+    fn status(&self, (astack, sequence): (u32, u32)) -> Option<Status> {
+        assert!(self.0.await_reply(astack, sequence, SOON), "there is no reply");
+        Status::from_word(self.0.head(astack).selector.load(SeqCst))
+    }
+
+    fn open(&self, ahead: u32) {
+        let opened = self.post("gated", &ahead.to_le_bytes());
+        assert_eq!(self.status(opened), Some(Status::Returned));
+    }
+}
+
+/// Arguments of a call for a batch.
+fn due(feed: u64, number: u32) -> Vec<u8> {
+    [&feed.to_le_bytes()[..], &number.to_le_bytes()].concat()
+}
+
+#[test]
+fn a_message_that_changed_meanwhile_takes_its_call_into_no_iterator() {
+    each_world(SERVER, |world| {
+        let server = world.serve("feeds");
+        let other = world.import_feeding(&server).with_deadline(SOON);
+        let path = hand::path_of(world.directory(), &feeding::name_of("feeds"));
+        // It may change a message before it is read first: that is no change.
+        let is_refused = (0..20).any(|_| {
+            let client = Changing(HandClient::bind_for(&path, &FEEDING).unwrap());
+            client.open(1);
+            client.open(u32::MAX);
+            assert_eq!(
+                client.status(client.post("_next_gated", &due(1, 0))),
+                Some(Status::Returned)
+            );
+            // Somebody is in the iterator: this one is set aside.
+            let call = client.post("_next_gated", &due(1, 1));
+            thread::sleep(Duration::from_millis(5));
+            client.0.write_message(call.0, &due(2, 0));
+            other.let_through(1).unwrap();
+            client.status(call) == Some(Status::FeedOver)
+        });
+        assert!(is_refused);
     });
 }

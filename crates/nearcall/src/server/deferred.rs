@@ -10,6 +10,7 @@
 //!
 //! To its client such a call is one that was claimed and takes long, as a suspended one is.
 
+use std::cell::Cell;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,6 +21,11 @@ use super::current::{self, CurrentCall, current_call};
 use super::feeds::source::Asker;
 use super::run;
 use crate::raw::{Arguments, Malformed, Outcome, Refusal, Replied, ServedCall};
+
+thread_local! {
+    /// This thread enters the procedure of a call again.
+    static IS_AGAIN: Cell<bool> = const { Cell::new(false) };
+}
 
 /// A call that was set aside. Dropped without a reply, it is to its client what a procedure is that
 /// has panicked.
@@ -53,7 +59,14 @@ fn wait_for_all(call: &ServedCall<'_>, at: usize) -> Result<(), Malformed> {
 
 impl Deferred {
     /// `call`, which this thread serves. All of its arguments are there.
+    ///
+    /// # Errors: its binding is over; or it was set aside before, for what was there when its
+    /// procedure was entered again. Its client has changed its message, and is not to have whoever
+    /// enters it come to an iterator: that is judged when calls are begun (design note 0016).
     pub(crate) fn new(call: &ServedCall<'_>) -> Result<Deferred, Box<Refusal>> {
+        if IS_AGAIN.get() {
+            return Err(Box::new(Refusal::FeedOver));
+        }
         let current = current_call().ok_or_else(|| Box::new(Refusal::Ended))?;
         let (message_bytes, request) = (call.message_bytes, call.request().cloned());
         Ok(Deferred { call: current, message_bytes, request, is_replied: false })
@@ -63,11 +76,16 @@ impl Deferred {
     pub(super) fn run_again(self) {
         let call = self.call.clone();
         // Relaxed: the call was set aside before it came here.
-        let procedure = self.served().astack.record().awaited_procedure.load(Relaxed) as usize;
+        let procedure = self.served().astack.record().awaited_procedure.load(Relaxed);
         call.enter();
+        IS_AGAIN.set(true);
         self.reply(|arguments| {
             let (entries, feeds) = (&call.binding.entries, &call.binding.feeds);
-            entries.enter(procedure, arguments).map_err(|refusal| match *refusal {
+            if !call.binding.brings_items(procedure) {
+                // Its client has posted another call on its A-stack.
+                return Err(Box::new(Refusal::FeedOver));
+            }
+            entries.enter(procedure as usize, arguments).map_err(|refusal| match *refusal {
                 // It was open when the call came.
                 Refusal::Arguments(Malformed::Feed { .. }) => {
                     feeds.or_over(Box::new(Refusal::FeedOver))
@@ -75,6 +93,7 @@ impl Deferred {
                 _ => refusal,
             })
         });
+        IS_AGAIN.set(false);
         current::leave_call();
     }
 
