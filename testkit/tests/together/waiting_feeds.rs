@@ -1,19 +1,25 @@
 //! Feeds whose iterators wait for what will happen (design note 0020): nothing that they have made
 //! waits with them.
 
+use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 // SeqCst: by hand, nothing is to depend on a row of the table.
 use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
-use nearcall::{CallError, Ran};
+use nearcall::name::Scope;
+use nearcall::raw::{Arguments, Entries, Outcome};
+use nearcall::{
+    Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, InterfaceDescriptor, Ran,
+};
 use nearcall_abi::Status;
 use nearcall_core::Phase;
 use testkit::campaign::hand::{self, HandClient, Words};
-use testkit::faults::faults::{FEEDING, FeedingClient};
-use testkit::feeding;
+use testkit::faults::faults::{FEEDING, FeedingClient, FeedingEntries};
+use testkit::feeding::{self, Feeder};
 use testkit::world::{World, each_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -186,4 +192,56 @@ fn a_message_that_changed_meanwhile_takes_its_call_into_no_iterator() {
         });
         assert!(is_refused);
     });
+}
+
+/// A server whose `gated` makes one item, waits until that is late, and then ends its domain.
+struct Ending {
+    inner: FeedingEntries<Feeder>,
+    served: Arc<Mutex<Option<(Domain, Clerk)>>>,
+}
+
+impl Entries for Ending {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &FEEDING
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        if FEEDING.procedures[procedure].name != "gated" {
+            return self.inner.enter(procedure, arguments);
+        }
+        let served = Arc::clone(&self.served);
+        let waits = std::iter::once_with(move || {
+            thread::sleep(Duration::from_millis(50));
+            drop(served.lock().unwrap().take());
+            Ok(1)
+        });
+        let items = std::iter::once(Ok::<u32, Infallible>(0)).chain(waits);
+        let feed = arguments.open_source(Box::new(items))?;
+        let mut results = arguments.results();
+        results.put_u64::<0>(feed);
+        results.reply(8)
+    }
+}
+
+#[test]
+fn who_waits_is_told_when_the_iterator_ends_its_own_domain() {
+    let directory = tempfile::tempdir().unwrap();
+    let served = Arc::new(Mutex::new(None));
+    let inner = FeedingEntries::new(Feeder::default());
+    let ending = Ending { inner, served: Arc::clone(&served) };
+    let mut options = DomainOptions::default();
+    // Nobody else enters again what is late.
+    options.processors_max = 1;
+    let domain = Domain::with_options(options).unwrap();
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.path().to_owned()));
+    let clerk = Clerk::export_with(&domain, "feeds", ending, options).unwrap();
+    *served.lock().unwrap() = Some((domain, clerk));
+    let own = Domain::new().unwrap();
+    let options = testkit::server::import_options(directory.path());
+    let binding = Binding::import_with(&own, "feeds", &FEEDING, options).unwrap();
+    let client = FeedingClient::new(binding).with_deadline(SOON);
+    let mut feed = client.gated(1).unwrap();
+    let error = feed.next().expect("it is not complete").unwrap_err();
+    assert_eq!(error.ran(), Ran::No, "{error}");
 }

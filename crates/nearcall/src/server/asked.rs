@@ -27,6 +27,8 @@ struct Lists {
     woken: VecDeque<Arc<Suspended>>,
     /// Calls for batches that there are items for now.
     again: VecDeque<Deferred>,
+    /// The domain has ended: nobody enters anything again.
+    has_ended: bool,
     looks: VecDeque<Asking>,
     /// A relief looks again and again whether the watcher is stuck.
     has_relief: bool,
@@ -72,15 +74,23 @@ impl Asked {
     }
 
     /// A call was set aside, and its procedure is to be entered again.
-    pub fn again(&self, call: Deferred) {
+    ///
+    /// # Errors: the domain has ended; that call.
+    pub fn again(&self, call: Deferred) -> Result<(), Deferred> {
         let mut lists = self.lists();
+        if lists.has_ended {
+            return Err(call);
+        }
         lists.again.push_back(call);
         self.note(&lists);
+        Ok(())
     }
 
     /// The domain has ended: what is left of those.
-    pub fn take_again(&self) -> VecDeque<Deferred> {
-        std::mem::take(&mut self.lists().again)
+    pub fn end_again(&self) -> VecDeque<Deferred> {
+        let mut lists = self.lists();
+        lists.has_ended = true;
+        std::mem::take(&mut lists.again)
     }
 
     /// A binding is to be looked at.

@@ -157,7 +157,6 @@ impl Processors {
             crew = self.gone.wait(crew).unwrap_or_else(PoisonError::into_inner);
         }
         drop(crew);
-        self.asked.take_again().into_iter().for_each(|call| Box::new(call).end());
         for binding in core.table.load().bindings() {
             binding.end();
         }
@@ -230,8 +229,10 @@ impl Processors {
     ///
     /// # Cost: as [`Processors::have_resumed`].
     pub fn have_again(&self, call: Deferred) {
-        self.asked.again(call);
-        self.tell_of_asked();
+        match self.asked.again(call) {
+            Ok(()) => self.tell_of_asked(),
+            Err(call) => Box::new(call).end(),
+        }
     }
 
     fn tell_of_asked(&self) {
@@ -350,7 +351,13 @@ impl Processors {
 
     /// A thread of the crew ends.
     fn end(&self) {
-        self.crew().count -= 1;
+        let mut crew = self.crew();
+        crew.count -= 1;
+        if crew.count == 0 {
+            // Before whoever waits for the crew goes on, or where nobody does.
+            self.asked.end_again().into_iter().for_each(|call| Box::new(call).end());
+        }
+        drop(crew);
         self.gone.notify_all();
     }
 
