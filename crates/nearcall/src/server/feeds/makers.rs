@@ -106,13 +106,16 @@ impl Drop for Registered<'_> {
     }
 }
 
-/// Which thread this is, on an E-stack or not. Two that live at the same time differ.
+/// Which thread this is, on an E-stack or not. Two that live at the same time differ. FastThreads
+/// that an iterator forks are the thread that it runs on.
 fn this_thread() -> usize {
     thread_local! {
         static HERE: u8 = const { 0 };
     }
     #[cfg(feature = "threads")]
-    if let Some(thread) = nearcall_threads::identity() {
+    if nearcall_threads::is_hosted()
+        && let Some(thread) = nearcall_threads::identity()
+    {
         return thread;
     }
     HERE.with(|here| std::ptr::from_ref(here).addr())
@@ -121,5 +124,34 @@ fn this_thread() -> usize {
 impl fmt::Debug for Makers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Makers").field("count", &self.all().len()).finish()
+    }
+}
+
+#[cfg(all(test, feature = "threads"))]
+mod tests {
+    use super::*;
+
+    /// A turn that is over.
+    struct Over;
+
+    impl Making for Over {
+        fn relieve(&self, _turn: u64) -> bool {
+            true
+        }
+
+        fn is_over(&self, _turn: u64) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn an_iterator_that_forks_fastthreads_is_known_to_them() {
+        let makers = Arc::new(Makers::default());
+        let _registered = Registered::new(&makers, (Arc::new(Over), 7), false);
+        let known = Arc::clone(&makers);
+        let found = move || known.of_this_thread().map(|(_, turn)| turn);
+        assert_eq!(found(), Some(7));
+        assert_eq!(nearcall_threads::run(found.clone()).unwrap(), Some(7));
+        assert_eq!(std::thread::spawn(found).join().unwrap(), None);
     }
 }
