@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 // SeqCst: by hand, nothing is to depend on a row of the table.
-use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -130,6 +130,42 @@ fn who_waits_is_told_when_the_server_shuts_down() {
             assert_ne!(error.ran(), Ran::Yes, "{error}");
             assert!(feed.next().is_none());
         });
+    });
+}
+
+#[test]
+fn whatever_is_given_up_at_whatever_moment_the_binding_lives_on() {
+    check(|_, client| {
+        let is_over = AtomicBool::new(false);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                while !is_over.load(SeqCst) {
+                    client.let_through(1).unwrap();
+                    thread::sleep(Duration::from_micros(700));
+                }
+            });
+            let given_up = |seed: u32| {
+                let at = move |round: u32, below: u32| (round * 7 + seed * 3) * 31 % below;
+                for round in 0..150 {
+                    let most = Duration::from_micros(u64::from(at(round, 4_000)));
+                    let hasty = client.with_deadline(most);
+                    let Ok(feed) = hasty.gated(at(round, 5)) else { continue };
+                    let items = feed.take(at(round, 7) as usize);
+                    for item in items {
+                        match item {
+                            Ok(_) | Err(CallError::CallAborted { .. }) => {}
+                            Err(CallError::NoAStack { .. }) => {}
+                            Err(other) => panic!("{other}"),
+                        }
+                    }
+                }
+            };
+            let all: Vec<_> = (0..4).map(|seed| threads.spawn(move || given_up(seed))).collect();
+            all.into_iter().for_each(|one| one.join().unwrap());
+            is_over.store(true, SeqCst);
+        });
+        until_open(client, 0);
+        assert_eq!(client.numbers(1_000, 0).unwrap().count(), 1_000);
     });
 }
 
