@@ -4,11 +4,13 @@
 //! Each test is a process of its own, so that it forks where no other test is in the middle of
 //! anything.
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::process::Command;
 use std::sync::mpsc::{Sender, channel};
 use std::task::{Context, Waker};
+use std::time::Duration;
 
 use futures::executor::block_on;
 use nearcall::name::Scope;
@@ -19,7 +21,8 @@ use nearcall::{
 };
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, alarm, fork};
-use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
+use testkit::feeding::Feeder;
 use testkit::server::import_options;
 use testkit::stays::stays::{STAYS, Stay, StaysClient, StaysEntries, StaysServer};
 use testkit::world::{Kind, World, in_world};
@@ -294,23 +297,27 @@ fn a_child_exports_nothing_through_its_parents_domain() {
     });
 }
 
+/// Returns twice, and in the parent once the child has ended, as a process does whose threads have.
+fn fork_and_go_on() {
+    // SAFETY: as in `end_of_child`.
+    match unsafe { fork() }.expect("a child") {
+        ForkResult::Child => {
+            alarm::set(CHILD_SECONDS);
+        }
+        ForkResult::Parent { child } => {
+            let end = waitpid(child, None).expect("our own child");
+            assert!(matches!(end, WaitStatus::Exited(_, 0)), "{end:?}");
+        }
+    }
+}
+
 /// Serves `Stays`, and has a child return from the procedure as well.
 struct Forker;
 
 impl StaysServer for Forker {
     fn work(&self, nanoseconds: u32) -> Stay {
-        let is_child = nanoseconds == 1;
-        if is_child {
-            // SAFETY: as in `end_of_child`.
-            match unsafe { fork() }.expect("a child") {
-                ForkResult::Child => {
-                    alarm::set(CHILD_SECONDS);
-                }
-                ForkResult::Parent { child } => {
-                    let end = waitpid(child, None).expect("our own child");
-                    assert!(matches!(end, WaitStatus::Exited(_, 0)), "{end:?}");
-                }
-            }
+        if nanoseconds == 1 {
+            fork_and_go_on();
         }
         Stay {
             client_processor: 0,
@@ -336,6 +343,53 @@ fn a_child_that_returns_from_a_procedure_replies_to_nobody() {
         for nanoseconds in [0, 1, 0, 1, 0] {
             assert_eq!(client.work(nanoseconds).unwrap().end_ns, u64::from(std::process::id()));
         }
+        assert!(!client.binding().is_revoked());
+    });
+}
+
+/// Serves `Feeding`, whose `gated` makes numbers up to that, and has a child return from the iterator
+/// as well: at once, or when its call was answered by another processor.
+struct ForkingFeeder(FeedingEntries<Feeder>);
+
+impl Entries for ForkingFeeder {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &FEEDING
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        if FEEDING.procedures[procedure].name != "gated" {
+            return self.0.enter(procedure, arguments);
+        }
+        let numbers = (0..arguments.get_u32::<0>()).map(|number| {
+            if number % 2 == 1 {
+                if number % 4 == 1 {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                fork_and_go_on();
+            }
+            Ok::<_, Infallible>(number)
+        });
+        let feed = arguments.open_source(Box::new(numbers))?;
+        let mut results = arguments.results();
+        results.put_u64::<0>(feed);
+        results.reply(8)
+    }
+}
+
+#[test]
+fn a_child_that_returns_from_an_iterator_sends_nothing() {
+    alone("a_child_that_returns_from_an_iterator_sends_nothing", || {
+        let directory = tempfile::tempdir().unwrap();
+        let (server, domain) = (Domain::new().unwrap(), Domain::new().unwrap());
+        let mut options = ExportOptions::default();
+        options.scope = Some(Scope::Directory(directory.path().to_owned()));
+        let entries = ForkingFeeder(FeedingEntries::new(Feeder::default()));
+        let _clerk = Clerk::export_with(&server, "forker", entries, options).unwrap();
+        let options = import_options(directory.path());
+        let client = Binding::import_with(&domain, "forker", &FEEDING, options).unwrap();
+        let client = FeedingClient::new(client);
+        let numbers: Vec<_> = client.gated(12).unwrap().map(Result::unwrap).collect();
+        assert_eq!(numbers, (0..12).collect::<Vec<_>>());
         assert!(!client.binding().is_revoked());
     });
 }
