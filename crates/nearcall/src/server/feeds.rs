@@ -152,8 +152,13 @@ impl Feeds {
     {
         let source = self.with(feed, None, |end| {
             end.downcast_ref::<SourceEnd<T, E>>().map(|end| Arc::clone(&end.0))
+        });
+        let source = source.map_err(|unknown| self.or_over(unknown.into()))?;
+        let gone = source.next((feed, number), kept, asker, tell);
+        let gone = gone.map_err(|refusal| match *refusal {
+            Refusal::FeedOver => self.or_over(refusal),
+            _ => refusal,
         })?;
-        let gone = source.next((feed, number), kept, asker, tell)?;
         if !matches!(gone, Ok((_, false))) {
             self.close(feed);
         }
@@ -448,5 +453,13 @@ mod tests {
         assert!(told.is_empty());
         let (raised, told) = next(&feeds, (feed, 1));
         assert!(matches!(raised, Ok(Err(7))) && told.is_empty());
+    }
+    #[test]
+    fn a_call_that_comes_as_its_binding_ends_goes_with_it() {
+        let feeds = Feeds::default();
+        let feed = open_numbers(&feeds, &[1]);
+        feeds.clear();
+        let refusal = next(&feeds, (feed, 0)).0.unwrap_err();
+        assert!(matches!(*refusal, Refusal::Ended), "{refusal}");
     }
 }

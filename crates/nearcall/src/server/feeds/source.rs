@@ -124,8 +124,8 @@ impl<T: Send + 'static, E: Send + 'static> Source<T, E> {
     /// Batch `number`: with one item at least, unless the feed is over. `tell` is told of an item
     /// that is refused.
     ///
-    /// # Errors: it is not due, or asked for already; or another call is in the iterator, and this
-    /// one was set aside.
+    /// # Errors: it is not due, or asked for already, or given up; or another call is in the
+    /// iterator, and this one was set aside.
     pub fn next(
         self: &Arc<Self>,
         (feed, number): (u64, u32),
@@ -134,7 +134,10 @@ impl<T: Send + 'static, E: Send + 'static> Source<T, E> {
         tell: impl FnOnce(&UsageError),
     ) -> Result<Gone<T, E>, Box<Refusal>> {
         let mut state = self.state();
-        if number != state.number || state.asked.is_some() || state.is_unwanted {
+        if state.is_unwanted {
+            return Err(Box::new(Refusal::FeedOver));
+        }
+        if number != state.number || state.asked.is_some() {
             return Err(Malformed::Feed { feed }.into());
         }
         state.batch.get_or_insert_with(|| Batch::new(keeping, count));

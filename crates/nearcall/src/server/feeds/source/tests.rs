@@ -77,8 +77,11 @@ fn next(source: &Feed, number: u32, (call, fates): (u32, Fates)) -> Brought {
         Ok(Err(Over::Raised(raised))) => Err(raised),
         Ok(Err(Over::Panicked)) => Err("panicked"),
         Ok(Err(_)) => Err("over"),
-        Err(refusal) if matches!(*refusal, Refusal::SetAside) => Err("set aside"),
-        Err(_) => Err("refused"),
+        Err(refusal) => Err(match *refusal {
+            Refusal::SetAside => "set aside",
+            Refusal::FeedOver => "given up",
+            _ => "refused",
+        }),
     }
 }
 
@@ -187,7 +190,7 @@ fn a_feed_that_is_given_up_answers_who_waits_for_it() {
         bench.give.send(Ok(11)).unwrap();
         assert_eq!(there.join().unwrap(), Err("set aside"));
         assert_eq!(bench.fates(), []);
-        assert_eq!(bench.next(1, 7), Err("refused"));
+        assert_eq!(bench.next(1, 7), Err("given up"), "who had found it before");
     }
 }
 
