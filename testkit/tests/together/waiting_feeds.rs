@@ -13,7 +13,8 @@ use futures::executor::block_on;
 use nearcall::name::Scope;
 use nearcall::raw::{Arguments, Entries, Outcome};
 use nearcall::{
-    Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, InterfaceDescriptor, Ran,
+    Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, InterfaceDescriptor, Limits,
+    Policy, Priority, Ran, Rule, Rules, Verdict, Who,
 };
 use nearcall_abi::Status;
 use nearcall_core::Phase;
@@ -261,23 +262,83 @@ impl Entries for Ending {
 
 #[test]
 fn who_waits_is_told_when_the_iterator_ends_its_own_domain() {
-    let directory = tempfile::tempdir().unwrap();
     let served = Arc::new(Mutex::new(None));
     let inner = FeedingEntries::new(Feeder::default());
     let ending = Ending { inner, served: Arc::clone(&served) };
-    let mut options = DomainOptions::default();
     // Nobody else enters again what is late.
-    options.processors_max = 1;
+    exported(ending, Policy::default(), 1, |client, domain, clerk| {
+        *served.lock().unwrap() = Some((domain, clerk));
+        let mut feed = client.gated(1).unwrap();
+        let error = feed.next().expect("it is not complete").unwrap_err();
+        assert_eq!(error.ran(), Ran::No, "{error}");
+    });
+}
+
+/// A client of what is exported with a policy, in a domain of so many processors.
+fn exported(
+    entries: impl Entries,
+    policy: Policy,
+    processors_max: u32,
+    test: impl FnOnce(&FeedingClient, Domain, Clerk),
+) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut options = DomainOptions::default();
+    options.processors_max = processors_max;
     let domain = Domain::with_options(options).unwrap();
     let mut options = ExportOptions::default();
     options.scope = Some(Scope::Directory(directory.path().to_owned()));
-    let clerk = Clerk::export_with(&domain, "feeds", ending, options).unwrap();
-    *served.lock().unwrap() = Some((domain, clerk));
+    options.policy = policy;
+    let clerk = Clerk::export_with(&domain, "feeds", entries, options).unwrap();
     let own = Domain::new().unwrap();
     let options = testkit::server::import_options(directory.path());
     let binding = Binding::import_with(&own, "feeds", &FEEDING, options).unwrap();
-    let client = FeedingClient::new(binding).with_deadline(SOON);
-    let mut feed = client.gated(1).unwrap();
-    let error = feed.next().expect("it is not complete").unwrap_err();
-    assert_eq!(error.ran(), Ran::No, "{error}");
+    test(&FeedingClient::new(binding).with_deadline(SOON), domain, clerk);
+}
+
+#[test]
+fn the_only_processor_sends_what_is_late_itself() {
+    let entries = FeedingEntries::new(Feeder::default());
+    exported(entries, Policy::default(), 1, |client, _domain, _clerk| {
+        for milliseconds in [2, 0, 3] {
+            let mut feed = client.numbers(20, milliseconds).unwrap();
+            expect(&mut feed, 0..20);
+            assert!(feed.next().is_none());
+        }
+    });
+}
+
+/// A server that judges each of its calls, as one does whose interface has an exchange.
+struct Awaited(FeedingEntries<Feeder>);
+
+impl Entries for Awaited {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &FEEDING
+    }
+
+    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        self.0.enter(procedure, arguments)
+    }
+
+    fn is_awaited(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn what_is_late_comes_from_servers_that_judge_each_call_too() {
+    let check = |client: &FeedingClient, _domain, _clerk| {
+        let mut feed = client.gated(3).unwrap();
+        expect(&mut feed, 0..3);
+        for number in 3..20 {
+            client.let_through(1).unwrap();
+            expect(&mut feed, number..number + 1);
+        }
+    };
+    let entries = || FeedingEntries::new(Feeder::default());
+    exported(Awaited(entries()), Policy::default(), 64, check);
+    // Whose client may not call everything.
+    let only = Verdict::AdmitOnly(["gated", "let_through"].map(str::to_owned).to_vec());
+    let (id, who, priority) = ("some".to_owned(), Who::default(), Priority::default());
+    let rule = Rule { id, who, verdict: only, priority, limits: Limits::default() };
+    exported(entries(), Policy::Rules(Rules { rules: vec![rule] }), 64, check);
 }
