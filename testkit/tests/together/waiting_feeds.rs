@@ -162,8 +162,9 @@ fn whatever_is_given_up_at_whatever_moment_the_binding_lives_on() {
                 }
             };
             let all: Vec<_> = (0..4).map(|seed| threads.spawn(move || given_up(seed))).collect();
-            all.into_iter().for_each(|one| one.join().unwrap());
+            let all: Vec<_> = all.into_iter().map(thread::ScopedJoinHandle::join).collect();
             is_over.store(true, SeqCst);
+            all.into_iter().for_each(Result::unwrap);
         });
         until_open(client, 0);
         assert_eq!(client.numbers(1_000, 0).unwrap().count(), 1_000);
