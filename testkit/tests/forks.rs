@@ -347,8 +347,8 @@ fn a_child_that_returns_from_a_procedure_replies_to_nobody() {
     });
 }
 
-/// Serves `Feeding`, whose `gated` makes numbers up to that, and has a child return from the iterator
-/// as well: at once, or when its call was answered by another processor.
+/// Serves `Feeding`, whose `gated` makes numbers up to that, and has a child return from the
+/// iterator as well: at once, or when its call was answered by another processor.
 struct ForkingFeeder(FeedingEntries<Feeder>);
 
 impl Entries for ForkingFeeder {

@@ -22,9 +22,12 @@ use super::feeds::source::Asker;
 use super::run;
 use crate::raw::{Arguments, Malformed, Outcome, Refusal, Replied, ServedCall};
 
+/// Not the number of a feed.
+const NO_FEED: u64 = 0;
+
 thread_local! {
-    /// This thread enters the procedure of a call again.
-    static IS_AGAIN: Cell<bool> = const { Cell::new(false) };
+    /// This thread enters the procedure of a call again that was set aside for this feed's batch.
+    static AGAIN_FOR: Cell<u64> = const { Cell::new(NO_FEED) };
 }
 
 /// A call that was set aside. Dropped without a reply, it is to its client what a procedure is that
@@ -32,6 +35,8 @@ thread_local! {
 pub struct Deferred {
     call: CurrentCall,
     message_bytes: u32,
+    /// The feed whose batch it waits for, or none.
+    feed: u64,
     /// The segment that its arguments lie in, if they are out of line.
     request: Option<Arc<Segment>>,
     is_replied: bool,
@@ -47,7 +52,7 @@ pub(crate) fn set_aside(
     if let Some(at) = variable_at {
         wait_for_all(call, at).map_err(Box::<Refusal>::from)?;
     }
-    keep(Deferred::new(call)?);
+    keep(Deferred::new(call, NO_FEED)?);
     Ok(Replied::LATER)
 }
 
@@ -57,43 +62,59 @@ fn wait_for_all(call: &ServedCall<'_>, at: usize) -> Result<(), Malformed> {
     arguments.variable_at(at)?.wait_for_all()
 }
 
+/// A batch of `feed` is asked for on this thread.
+///
+/// # Errors: the call was set aside for another one's.
+pub(super) fn expect_same(feed: u64) -> Result<(), Box<Refusal>> {
+    match AGAIN_FOR.get() {
+        NO_FEED => Ok(()),
+        again_for if again_for == feed => Ok(()),
+        _ => Err(Malformed::Feed { feed }.into()),
+    }
+}
+
 impl Deferred {
-    /// `call`, which this thread serves. All of its arguments are there.
+    /// `call`, which this thread serves, and which may wait for a batch of `feed`. All of its
+    /// arguments are there.
     ///
-    /// # Errors: its binding is over; or it was set aside before, for what was there when its
-    /// procedure was entered again. Its client has changed its message, and is not to have whoever
-    /// enters it come to an iterator: that is judged when calls are begun (design note 0016).
-    pub(crate) fn new(call: &ServedCall<'_>) -> Result<Deferred, Box<Refusal>> {
-        if IS_AGAIN.get() {
+    /// # Errors: its binding is over; or it was set aside before.
+    pub(super) fn new(call: &ServedCall<'_>, feed: u64) -> Result<Deferred, Box<Refusal>> {
+        if AGAIN_FOR.get() != NO_FEED {
             return Err(Box::new(Refusal::FeedOver));
         }
         let current = current_call().ok_or_else(|| Box::new(Refusal::Ended))?;
         let (message_bytes, request) = (call.message_bytes, call.request().cloned());
-        Ok(Deferred { call: current, message_bytes, request, is_replied: false })
+        Ok(Deferred { call: current, message_bytes, feed, request, is_replied: false })
     }
 
-    /// Enters its procedure again, on this thread, which serves no call.
+    /// Enters its procedure again, on this thread, which serves no call. It finds items, or that
+    /// there are no more, unless its client has changed its message, or has posted another call on
+    /// its A-stack. That one is not begun here, where nobody judges whether its user may keep one
+    /// more processor (design note 0016), and nobody will ask for the items.
     pub(super) fn run_again(self) {
-        let call = self.call.clone();
+        let (call, feed) = (self.call.clone(), self.feed);
         // Relaxed: the call was set aside before it came here.
         let procedure = self.served().astack.record().awaited_procedure.load(Relaxed);
         call.enter();
-        IS_AGAIN.set(true);
+        AGAIN_FOR.set(feed);
         self.reply(|arguments| {
             let (entries, feeds) = (&call.binding.entries, &call.binding.feeds);
-            if !call.binding.brings_items(procedure) {
-                // Its client has posted another call on its A-stack.
-                return Err(Box::new(Refusal::FeedOver));
-            }
-            entries.enter(procedure as usize, arguments).map_err(|refusal| match *refusal {
-                // It was open when the call came.
-                Refusal::Arguments(Malformed::Feed { .. }) => {
-                    feeds.or_over(Box::new(Refusal::FeedOver))
+            let entered = match call.binding.brings_items(procedure) {
+                true => entries.enter(procedure as usize, arguments),
+                false => Err(Malformed::Feed { feed }.into()),
+            };
+            entered.map_err(|refusal| {
+                feeds.close(feed);
+                match *refusal {
+                    // It was open when the call came.
+                    Refusal::Arguments(Malformed::Feed { .. }) => {
+                        feeds.or_over(Box::new(Refusal::FeedOver))
+                    }
+                    _ => refusal,
                 }
-                _ => refusal,
             })
         });
-        IS_AGAIN.set(false);
+        AGAIN_FOR.set(NO_FEED);
         current::leave_call();
     }
 

@@ -13,7 +13,7 @@ use nearcall_core::Sequence;
 
 use self::source::{Asker, Over, Source, SourceEnd};
 use super::binding::ServerBinding;
-use super::deferred::Deferred;
+use super::deferred::{self, Deferred};
 use super::exchange::calls::NextBatch;
 use crate::batch::Batches;
 use crate::error::UsageError;
@@ -264,8 +264,9 @@ impl ServedCall<'_> {
         T: Send + 'static,
         E: Send + 'static,
     {
+        deferred::expect_same(due.0)?;
         let tell = |refused: &UsageError| tell(self.binding, batches.procedure, refused);
-        self.binding.feeds.next(due, (keeping, batches.count), || self.asker(), tell)
+        self.binding.feeds.next(due, (keeping, batches.count), || self.asker(due.0), tell)
     }
 
     /// The same, of items that were judged before they came here.
@@ -274,12 +275,13 @@ impl ServedCall<'_> {
         T: Send + 'static,
         E: Send + 'static,
     {
-        self.binding.feeds.next(due, (Keeping::AsItIs, limit), || self.asker(), |_| {})
+        deferred::expect_same(due.0)?;
+        self.binding.feeds.next(due, (Keeping::AsItIs, limit), || self.asker(due.0), |_| {})
     }
 
-    /// This call, as one that others may answer.
-    fn asker(&self) -> Result<Box<dyn Asker>, Box<Refusal>> {
-        Ok(Box::new(Deferred::new(self)?))
+    /// This call for a batch of `feed`, as one that others may answer.
+    fn asker(&self, feed: u64) -> Result<Box<dyn Asker>, Box<Refusal>> {
+        Ok(Box::new(Deferred::new(self, feed)?))
     }
 
     /// Opens a feed into `taker`; its number.
