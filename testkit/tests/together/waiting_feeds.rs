@@ -237,6 +237,39 @@ fn a_message_that_changed_meanwhile_takes_its_call_into_no_iterator() {
     });
 }
 
+#[test]
+fn a_client_that_goes_or_is_hung_up_on_leaves_nothing_that_waits() {
+    each_world(SERVER, |world| {
+        let server = world.serve("feeds");
+        let other = world.import_feeding(&server).with_deadline(SOON);
+        let path = hand::path_of(world.directory(), &feeding::name_of("feeds"));
+        // What it has posted last is in the iterator, or set aside; and how it goes.
+        for (is_aside, is_hung_up_on) in
+            [(false, false), (true, false), (false, true), (true, true)]
+        {
+            let client = Changing(HandClient::bind_for(&path, &FEEDING).unwrap());
+            client.open(1);
+            until_open(&other, 1);
+            let made = other.made().unwrap();
+            let mut call = client.post("_next_gated", &due(1, 0));
+            if is_aside {
+                assert_eq!(client.status(call), Some(Status::Returned));
+                call = client.post("_next_gated", &due(1, 1));
+            }
+            while other.made().unwrap() == made {}
+            if is_hung_up_on {
+                let turn = hand::turn(call.1 + 100, Phase::Posted);
+                client.0.write(call.0, Words { turn, selector: 0, message_bytes: 0, origin: 0 });
+                client.0.ring();
+                assert!(hand::await_hang_up(&client.0.stream, SOON).is_some());
+            }
+            drop(client);
+            until_open(&other, 0);
+            assert_eq!(other.numbers(1_000, 0).unwrap().count(), 1_000);
+        }
+    });
+}
+
 /// A server whose `gated` makes one item, waits until that is late, and then ends its domain.
 struct Ending {
     inner: FeedingEntries<Feeder>,
