@@ -317,6 +317,34 @@ def test_a_feed_that_another_thread_closes_ends_for_who_waits(passing: Passing) 
         assert list(numbers) == []
 
 
+def test_what_is_raised_when_nobody_wants_it_may_ask_for_its_call(passing: Passing) -> None:
+    asked: list[bool] = []
+
+    class Asks:
+        def __init__(self, call: nearcall.CurrentCall) -> None:
+            self.call = call
+
+        def __del__(self) -> None:
+            asked.append(self.call.is_cancelled)
+
+    def numbers(*_: int) -> typing.Iterator[int]:
+        yield 0
+        call = nearcall.current_call()
+        assert call is not None
+        while not call.is_cancelled:
+            time.sleep(0.001)
+        raise RuntimeError(Asks(call))
+
+    with nearcall.export("asks", Idle(passing, numbers=numbers)):
+        given_up = passing.FeedingClient.import_("asks").with_deadline(60).numbers(1000, 0)
+        assert next(given_up) == 0
+        given_up.close()
+        until = time.monotonic() + 10
+        while not asked and time.monotonic() < until:
+            time.sleep(0.01)
+    assert asked == [True]
+
+
 def test_what_a_server_returns_wrongly_is_its_own_error(
     passing: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
