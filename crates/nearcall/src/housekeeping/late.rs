@@ -22,6 +22,8 @@ pub(super) struct LateItems {
     /// Made when it is set first.
     timer: OnceLock<Timer>,
     is_set: AtomicBool,
+    /// It was said that there is none.
+    is_missed: AtomicBool,
 }
 
 impl Housekeeping {
@@ -36,7 +38,10 @@ impl Housekeeping {
         if let Err(error) = self.set_timer() {
             // Relaxed: as above.
             self.late.is_set.store(false, Ordering::Relaxed);
-            tracing::warn!(%error, "no timer: items of feeds whose iterators wait may be late");
+            // Once, and not for each batch. Relaxed: as above.
+            if !self.late.is_missed.swap(true, Ordering::Relaxed) {
+                tracing::warn!(%error, "no timer: items of feeds whose iterators wait may be late");
+            }
         }
     }
 
