@@ -19,7 +19,7 @@ mov %rsi,%r15
 mov %rdi,0x8(%rsp)
 mov 0x18(%rsi),%r12
 mov %fs:,%rax
-lea -0x68(%rax),%rax
+lea -0x90(%rax),%rax
 mov (%rax),%rdx
 mov %rdx,%rax
 or %r12,%rax
@@ -30,7 +30,7 @@ mov %rax,0x10(%rsp)
 mov (%r15),%rbp
 lea 0x40(%rbp),%r15
 mov %fs:,%rax
-lea -0xf8(%rax),%rax
+lea -0x100(%rax),%rax
 mov %rax,%r12
 mov (%rax),%rax
 mov 0x140(%rbp),%rcx

@@ -11,17 +11,18 @@ mov %rsi,%rbx
 mov %rdi,%r15
 mov 0x18(%rsi),%r14
 mov %fs:,%rax
-lea -0x68(%rax),%rax
+lea -0x90(%rax),%rax
 mov (%rax),%rdx
 mov %rdx,%rax
 or %r14,%rax
+mov %r15,0x8(%rsp)
 je
 mov 0x8(%rbx),%r12
 mov 0x10(%rbx),%r13d
 mov (%rbx),%rbp
 lea 0x40(%rbp),%rbx
 mov %fs:,%rax
-lea -0xf8(%rax),%rax
+lea -0x100(%rax),%rax
 mov %rax,%r14
 mov (%rax),%rax
 mov 0x140(%rbp),%rcx
@@ -43,7 +44,6 @@ jne
 mov %r12,0x28(%rsp)
 mov %r14,0x20(%rsp)
 mov %rbx,0x10(%rsp)
-mov %r15,0x8(%rsp)
 jmp
 mov %ecx,%r12d
 cmp %r12,0x50(%rbp)
@@ -155,9 +155,9 @@ cmp %rsi,%rcx
 sete %cl
 jne
 test %rax,%rax
-mov 0x8(%rsp),%r14
+mov 0x8(%rsp),%r15
 jne
-mov %r14,%rax
+mov %r15,%rax
 add $0xc8,%rsp
 pop %rbx
 pop %r12
