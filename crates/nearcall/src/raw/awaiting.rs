@@ -54,8 +54,8 @@ thread_local! {
     static AT_ONCE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A call that is under way, and evaluates to what the call returns, an error in a box: see
-/// [`Read`]. Any thread may poll it.
+/// A call that is under way, and evaluates to what the call returns, an error in a box so that both
+/// are short. Any thread may poll it.
 ///
 /// Dropping it gives the call up: the server sees it, and the A-stack comes back when the server is
 /// done with it (L55). A deadline counts from the post.
