@@ -56,6 +56,8 @@ pub const CALLING: &[&str] = &[
     "sigaltstack",
     "socketpair",
     "statx",
+    "timerfd_create",
+    "timerfd_settime",
     "unlink",
     "write",
 ];
