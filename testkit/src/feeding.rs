@@ -1,5 +1,6 @@
 //! The server that items are fed to and fro.
 
+use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -8,6 +9,7 @@ use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use nearcall::name::Scope;
+use nearcall::raw::{Arguments, Outcome};
 use nearcall::{Clerk, Domain, ExportError, ExportOptions, Intake, Items, Taker, current_call};
 
 use crate::faults::faults::{
@@ -45,6 +47,19 @@ pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, Ex
     Clerk::export_with(domain, &name_of(name), FeedingEntries::new(Feeder::default()), options)
 }
 
+/// Opens a feed of numbers as the stub of an operation does that returns one: for servers by hand.
+///
+/// # Errors: its client has too many open.
+pub fn open_numbers(
+    arguments: Arguments<'_>,
+    numbers: impl Iterator<Item = u32> + Send + 'static,
+) -> Outcome {
+    let feed = arguments.open_source(Box::new(numbers.map(Ok::<u32, Infallible>)))?;
+    let mut results = arguments.results();
+    results.put_u64::<0>(feed);
+    results.reply(8)
+}
+
 impl Feeder {
     fn counted<T>(&self, inner: T) -> Counted<T> {
         self.0.open.fetch_add(1, SeqCst);
@@ -78,7 +93,7 @@ struct Sum {
 impl Intake for Counted<Sum> {
     type Item = u32;
     type Output = u64;
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
 
     fn take(&mut self, item: u32) -> Result<(), Self::Error> {
         if !self.inner.pause.is_zero() {
@@ -97,7 +112,7 @@ impl Intake for Counted<Sum> {
 impl Intake for Counted<String> {
     type Item = String;
     type Output = String;
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
 
     fn take(&mut self, item: String) -> Result<(), Self::Error> {
         self.inner.push_str(&item);

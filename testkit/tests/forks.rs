@@ -4,7 +4,6 @@
 //! Each test is a process of its own, so that it forks where no other test is in the middle of
 //! anything.
 
-use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::process::Command;
@@ -22,7 +21,7 @@ use nearcall::{
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, alarm, fork};
 use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
-use testkit::feeding::Feeder;
+use testkit::feeding::{self, Feeder};
 use testkit::server::import_options;
 use testkit::stays::stays::{STAYS, Stay, StaysClient, StaysEntries, StaysServer};
 use testkit::world::{Kind, World, in_world};
@@ -360,19 +359,15 @@ impl Entries for ForkingFeeder {
         if FEEDING.procedures[procedure].name != "gated" {
             return self.0.enter(procedure, arguments);
         }
-        let numbers = (0..arguments.get_u32::<0>()).map(|number| {
+        let numbers = (0..arguments.get_u32::<0>()).inspect(|&number| {
             if number % 2 == 1 {
                 if number % 4 == 1 {
                     std::thread::sleep(Duration::from_millis(20));
                 }
                 fork_and_go_on();
             }
-            Ok::<_, Infallible>(number)
         });
-        let feed = arguments.open_source(Box::new(numbers))?;
-        let mut results = arguments.results();
-        results.put_u64::<0>(feed);
-        results.reply(8)
+        feeding::open_numbers(arguments, numbers)
     }
 }
 

@@ -13,6 +13,8 @@ use testkit::estacks::estacks::{GuestsClient, Node};
 use testkit::hosting::{self, HostProcess};
 use testkit::signal;
 
+use crate::giving_up::{give_up_at_whatever_moment, take_in_haste};
+
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-estacks");
 
 /// E-stacks of a processor, where their number does not matter.
@@ -477,35 +479,12 @@ fn an_iterator_that_waits_keeps_nothing_that_it_has_made() {
 fn feeds_that_are_given_up_at_whatever_moment_end_no_binding() {
     let Scene { client, server: _server, directory: _directory, domain: _domain } = scene();
     let client = client.with_deadline(SOON);
-    let is_over = AtomicBool::new(false);
-    thread::scope(|threads| {
-        threads.spawn(|| {
-            // Relaxed: nothing depends on it.
-            while !is_over.load(Relaxed) {
-                client.open(2).unwrap();
-                thread::sleep(Duration::from_micros(700));
-            }
-        });
-        let client = &client;
-        let given_up = |seed: u32| {
-            let at = move |round: u32, below: u32| (round * 7 + seed * 3) * 31 % below;
-            for round in 0..100 {
-                let most = Duration::from_micros(u64::from(at(round, 4_000)));
-                let hasty = client.with_deadline(most);
-                let Ok(feed) = hasty.passing(at(round, 5)) else { continue };
-                for item in feed.take(at(round, 7) as usize) {
-                    match item {
-                        Ok(_) | Err(CallError::CallAborted { .. } | CallError::NoAStack { .. }) => {
-                        }
-                        Err(other) => panic!("{other}"),
-                    }
-                }
-            }
-        };
-        let all: Vec<_> = (0..4).map(|seed| threads.spawn(move || given_up(seed))).collect();
-        let all: Vec<_> = all.into_iter().map(thread::ScopedJoinHandle::join).collect();
-        is_over.store(true, Relaxed);
-        all.into_iter().for_each(Result::unwrap);
+    let let_through = || client.open(2).unwrap();
+    give_up_at_whatever_moment(100, let_through, |most, ahead, count| {
+        let hasty = client.with_deadline(most);
+        if let Ok(feed) = hasty.passing(ahead) {
+            take_in_haste(feed, count);
+        }
     });
     call_a_few(&client);
 }

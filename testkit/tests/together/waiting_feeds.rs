@@ -1,11 +1,10 @@
 //! Feeds whose iterators wait for what will happen (design note 0020): nothing that they have made
 //! waits with them.
 
-use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 // SeqCst: by hand, nothing is to depend on a row of the table.
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,6 +21,8 @@ use testkit::campaign::hand::{self, HandClient, Words};
 use testkit::faults::faults::{FEEDING, FeedingClient, FeedingEntries};
 use testkit::feeding::{self, Feeder};
 use testkit::world::{World, each_world};
+
+use crate::giving_up::{give_up_at_whatever_moment, take_in_haste};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -44,12 +45,17 @@ fn expect(feed: &mut impl Iterator<Item = Result<u32, CallError>>, numbers: Rang
 }
 
 #[track_caller]
-fn until_open(client: &FeedingClient, count: u32) {
+fn until(what: &str, is_so: impl Fn() -> bool) {
     let begin = Instant::now();
-    while client.open().unwrap() != count {
-        assert!(begin.elapsed() < SOON, "{} are open, not {count}", client.open().unwrap());
+    while !is_so() {
+        assert!(begin.elapsed() < SOON, "{what}: not within {SOON:?}");
         thread::sleep(Duration::from_millis(1));
     }
+}
+
+#[track_caller]
+fn until_open(client: &FeedingClient, count: u32) {
+    until(&format!("{count} are open"), || client.open().unwrap() == count);
 }
 
 /// How many are let through in turn: some fill batches, some come one by one.
@@ -137,34 +143,12 @@ fn who_waits_is_told_when_the_server_shuts_down() {
 #[test]
 fn whatever_is_given_up_at_whatever_moment_the_binding_lives_on() {
     check(|_, client| {
-        let is_over = AtomicBool::new(false);
-        thread::scope(|threads| {
-            threads.spawn(|| {
-                while !is_over.load(SeqCst) {
-                    client.let_through(1).unwrap();
-                    thread::sleep(Duration::from_micros(700));
-                }
-            });
-            let given_up = |seed: u32| {
-                let at = move |round: u32, below: u32| (round * 7 + seed * 3) * 31 % below;
-                for round in 0..150 {
-                    let most = Duration::from_micros(u64::from(at(round, 4_000)));
-                    let hasty = client.with_deadline(most);
-                    let Ok(feed) = hasty.gated(at(round, 5)) else { continue };
-                    let items = feed.take(at(round, 7) as usize);
-                    for item in items {
-                        match item {
-                            Ok(_) | Err(CallError::CallAborted { .. }) => {}
-                            Err(CallError::NoAStack { .. }) => {}
-                            Err(other) => panic!("{other}"),
-                        }
-                    }
-                }
-            };
-            let all: Vec<_> = (0..4).map(|seed| threads.spawn(move || given_up(seed))).collect();
-            let all: Vec<_> = all.into_iter().map(thread::ScopedJoinHandle::join).collect();
-            is_over.store(true, SeqCst);
-            all.into_iter().for_each(Result::unwrap);
+        let let_one_through = || client.let_through(1).unwrap();
+        give_up_at_whatever_moment(150, let_one_through, |most, ahead, count| {
+            let hasty = client.with_deadline(most);
+            if let Ok(feed) = hasty.gated(ahead) {
+                take_in_haste(feed, count);
+            }
         });
         until_open(client, 0);
         assert_eq!(client.numbers(1_000, 0).unwrap().count(), 1_000);
@@ -256,7 +240,7 @@ fn a_client_that_goes_or_is_hung_up_on_leaves_nothing_that_waits() {
                 assert_eq!(client.status(call), Some(Status::Returned));
                 call = client.post("_next_gated", &due(1, 1));
             }
-            while other.made().unwrap() == made {}
+            until("there is an item", || other.made().unwrap() > made);
             if is_hung_up_on {
                 let turn = hand::turn(call.1 + 100, Phase::Posted);
                 client.0.write(call.0, Words { turn, selector: 0, message_bytes: 0, origin: 0 });
@@ -289,13 +273,9 @@ impl Entries for Ending {
         let waits = std::iter::once_with(move || {
             thread::sleep(Duration::from_millis(50));
             drop(served.lock().unwrap().take());
-            Ok(1)
+            1
         });
-        let items = std::iter::once(Ok::<u32, Infallible>(0)).chain(waits);
-        let feed = arguments.open_source(Box::new(items))?;
-        let mut results = arguments.results();
-        results.put_u64::<0>(feed);
-        results.reply(8)
+        feeding::open_numbers(arguments, std::iter::once(0).chain(waits))
     }
 }
 
