@@ -15,11 +15,11 @@ use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, Stream};
 
 use super::binding::ServerBinding;
+#[cfg(feature = "threads")]
+use super::estacks::OnEStacks;
 use super::exported::{Exported, SharedEntries};
 use super::limits::Limits;
 use super::named_socket::{self, NamedSocket};
-#[cfg(feature = "threads")]
-use super::prompt::OnEStacks;
 use super::rules::{Decision, Rules, permitted};
 use super::surroundings::Surroundings;
 use crate::domain::{Domain, DomainCore};

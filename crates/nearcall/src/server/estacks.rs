@@ -11,8 +11,12 @@
 //! Without the feature `threads` there are none, and nothing of this is left.
 
 #[cfg(feature = "threads")]
+mod entries;
+#[cfg(feature = "threads")]
 mod guests;
 
+#[cfg(feature = "threads")]
+pub(crate) use entries::OnEStacks;
 #[cfg(feature = "threads")]
 pub(crate) use guests::{
     Common, begin, can_go_on, finish, go_on, has_guests, is_busy, note_guests, served_binding,

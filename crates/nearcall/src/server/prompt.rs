@@ -6,9 +6,6 @@ use std::sync::{Mutex, PoisonError};
 
 use nearcall_abi::{InterfaceDescriptor, ProcedureDescriptor};
 
-#[cfg(feature = "threads")]
-use crate::raw::{Arguments, Entries, Outcome};
-
 /// A class that no A-stack has: a call of a procedure that says so is looked at more closely.
 const NO_CLASS: u8 = u8::MAX;
 
@@ -48,29 +45,6 @@ pub(super) fn prompt_procedures(
     let prompt: &'static [ProcedureDescriptor] = Box::leak(prompt);
     known.push(Known { all, run_on_estacks, prompt });
     prompt
-}
-
-/// Entries whose procedures run on E-stacks.
-#[cfg(feature = "threads")]
-pub(super) struct OnEStacks<E>(pub E);
-
-#[cfg(feature = "threads")]
-impl<E: Entries> Entries for OnEStacks<E> {
-    fn interface(&self) -> &'static InterfaceDescriptor {
-        self.0.interface()
-    }
-
-    fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        self.0.enter(procedure, arguments)
-    }
-
-    fn is_awaited(&self) -> bool {
-        self.0.is_awaited()
-    }
-
-    fn runs_on_estacks(&self) -> bool {
-        true
-    }
 }
 
 #[cfg(test)]
