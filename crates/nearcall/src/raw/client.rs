@@ -155,10 +155,7 @@ impl Client {
         class: usize,
         procedure: u32,
     ) -> Result<Call<'_, 'd>, Box<CallError>> {
-        let deadline = match current::until_ns_or(self.passed_ns) {
-            None => self.deadline,
-            Some(until_ns) => self.nested_deadline(procedure, until_ns)?,
-        };
+        let deadline = self.deadline_now(procedure)?;
         let (held, deadline) = self.binding.inner().claim(class, procedure, deadline)?;
         Ok(Claimed::new(held, procedure, deadline).call())
     }
@@ -170,10 +167,7 @@ impl Client {
         class: usize,
         procedure: u32,
     ) -> Result<Option<Claimed<'_>>, Box<CallError>> {
-        let deadline = match current::until_ns_or(self.passed_ns) {
-            None => self.deadline,
-            Some(until_ns) => self.nested_deadline(procedure, until_ns)?,
-        };
+        let deadline = self.deadline_now(procedure)?;
         let claimed = self.binding.inner().claim_at_once(class, procedure, deadline)?;
         Ok(claimed.map(|(held, deadline)| Claimed::new(held, procedure, deadline)))
     }
@@ -215,6 +209,15 @@ impl Client {
     pub(super) fn until_ns(&self) -> u64 {
         let until_ns = self.deadline.until_ns();
         current::until_ns().map_or(until_ns, |nested_ns| until_ns.min(nested_ns))
+    }
+
+    /// Of a call that begins now.
+    #[inline(always)]
+    fn deadline_now(&self, procedure: u32) -> Result<Deadline, Box<CallError>> {
+        match current::until_ns_or(self.passed_ns) {
+            None => Ok(self.deadline),
+            Some(until_ns) => self.nested_deadline(procedure, until_ns),
+        }
     }
 
     /// For a call that has no time, or that this thread makes in a procedure whose client waits
