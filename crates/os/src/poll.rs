@@ -137,7 +137,7 @@ impl Timer {
 
     /// Makes it ready after so long, in place of what it was set to before.
     ///
-    /// # Cost: a system call, of a third of a microsecond.
+    /// # Cost: a system call.
     pub fn set(&self, after: Duration) -> io::Result<()> {
         // Zero would have it never be ready.
         let it_value = clock::timespec(after.max(Duration::from_nanos(1)));

@@ -10,7 +10,7 @@ use nearcall_os::poll::Timer;
 use super::Housekeeping;
 use crate::domain::DomainCore;
 
-/// Token of the timer.
+/// Token of the timer: no number of a domain's.
 pub(super) const TIMER: u64 = 1 << 62;
 
 /// How long items that are made lie in the server, about; and how often it is looked at most.
@@ -29,7 +29,7 @@ pub(super) struct LateItems {
 impl Housekeeping {
     /// Somebody makes items: they are looked after a little later.
     ///
-    /// # Cost: a load, or once in a millisecond a system call.
+    /// # Cost: a locked operation; once in a millisecond a system call.
     pub fn look_after_items(&self) {
         // Relaxed: what is to be found was noted under a lock that who looks takes, too.
         if self.late.is_set.swap(true, Ordering::Relaxed) {

@@ -211,7 +211,9 @@ impl<'a> Arguments<'a> {
     /// Batch `number` of a feed, and whether it is the last. Its items are judged here, as they are
     /// made. Within: what making the items raised.
     ///
-    /// # Errors: it is not due; or an item is refused, behind those that came before.
+    /// # Errors: it is not due; an item is refused, behind those that came before; or
+    /// [`Refusal::SetAside`], which the stub returns as it is: this call, or the next one, has the
+    /// items when there are some (design note 0020).
     pub fn next_judged<T, E>(
         &self,
         feed: u64,
@@ -228,7 +230,7 @@ impl<'a> Arguments<'a> {
 
     /// The same of items that their stub has judged: at most so many.
     ///
-    /// # Errors: it is not due.
+    /// # Errors: as [`Arguments::next_judged`], but for items that are refused.
     pub fn next_of_feed<T, E>(&self, feed: u64, number: u32, limit: u32) -> NextBatch<T, E>
     where
         T: Send + 'static,

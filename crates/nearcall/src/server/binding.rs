@@ -43,8 +43,9 @@ pub(crate) type Looked = (Look, HeadWords);
 #[repr(C, align(64))]
 pub(crate) struct ServerBinding {
     pub entries: SharedEntries,
-    /// Those that may be called without a further look, each in its place: all; of a client that
-    /// may not call all and of those that are awaited, none; where others run on E-stacks, leaves.
+    /// Those that may be called without a further look, each in its place: all that reply before
+    /// their processor goes on (`prompt`); of a client that may not call all and of those that are
+    /// awaited, none.
     pub procedures: &'static [ProcedureDescriptor],
     /// Number of the binding in this domain, never used again; not 0.
     pub key: u64,

@@ -68,7 +68,8 @@ pub struct Cancelled {
 
 /// The call that this thread serves; `None` outside of a procedure.
 ///
-/// # Cost: one look-up in a table of bindings; ask once a call.
+/// # Cost: one look-up in a table of bindings, and one among the iterators that calls of its domain
+/// are in, under a lock, if there are any; ask once a call.
 pub fn current_call() -> Option<CurrentCall> {
     let binding = served_binding()?;
     let index = ASTACK.get();
@@ -108,9 +109,10 @@ impl CurrentCall {
     }
 
     /// Its client has given it up, or has gone: nobody will see its results. A procedure that takes
-    /// long asks now and then, and returns early; nothing forces it to (L54).
+    /// long asks now and then, and returns early; nothing forces it to (L54). In a feed's iterator
+    /// it is the feed that was given up, or the call that waits for its items now.
     ///
-    /// # Cost: two loads, one of them of a line that the client may have.
+    /// # Cost: two loads, one of them of a line that the client may have; in an iterator a lock.
     pub fn is_cancelled(&self) -> bool {
         if let Some((making, turn)) = &self.making {
             return making.is_over(*turn) || self.is_client_gone();

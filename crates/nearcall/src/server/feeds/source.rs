@@ -7,7 +7,7 @@
 //!
 //! ```text
 //!   batch 0? ─▶ item ─ item ─ waits · · · · · · · · · · · · · · · ─▶ item: for batch 1
-//!      its client sleeps, and rings ─▶ the watcher: batch 0, two items
+//!      housekeeping, after 1 ms ─▶ the watcher: batch 0, two items
 //!   batch 1? ─▶ another call is in the iterator: set aside · · · · · · · · ─▶ batch 1
 //! ```
 //!
