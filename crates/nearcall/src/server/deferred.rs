@@ -1,6 +1,6 @@
 //! Calls that are set aside (design note 0022): whoever holds one reads its arguments and replies,
-//! on any thread. For servers whose procedures are awaited by what is no executor of Rust's, and for
-//! calls for batches whose iterator another call is in (design note 0020).
+//! on any thread. For servers whose procedures are awaited by what is no executor of Rust's, and
+//! for calls for batches whose iterator another call is in (design note 0020).
 //!
 //! ```text
 //!   take ─▶ entry stub: Arguments::defer ─▶ the processor takes other calls
