@@ -55,9 +55,19 @@ inline void *allocated(std::size_t bytes) {
     return memory;
 }
 
-inline void check_text(const std::string &text) {
-    if (text.find('\0') != std::string::npos) {
-        throw call_error(NEARCALL_USAGE, "text has a NUL in it");
+inline call_error unfit(const char *name, const std::string &reason) {
+    return call_error(NEARCALL_USAGE, std::string(name) + ": " + reason);
+}
+
+/* C's text ends at a NUL. */
+inline std::string why_no_text(std::size_t nul_at) {
+    return "text has a NUL at byte " + std::to_string(nul_at);
+}
+
+inline void check_text(const char *name, const std::string &text) {
+    const std::size_t nul_at = text.find('\0');
+    if (nul_at != std::string::npos) {
+        throw unfit(name, why_no_text(nul_at));
     }
 }
 
@@ -98,7 +108,10 @@ inline void nc_give(const nearcall_long_double &value, nearcall_long_double &tar
 }
 
 inline void nc_give(const std::string &value, char *&target) {
-    check_text(value);
+    const std::size_t nul_at = value.find('\0');
+    if (nul_at != std::string::npos) {
+        throw call_error(NEARCALL_USAGE, why_no_text(nul_at));
+    }
     target = nearcall_copy_text(value.c_str());
     if (target == nullptr) {
         throw std::bad_alloc();
@@ -179,6 +192,15 @@ template <class T, class C> void nc_give(const boxed<T> &value, C &target) {
         nc_give(*value, target);
     } else {
         throw empty_box();
+    }
+}
+
+/* A parameter: whose value does not fit is told by its name. */
+template <class T, class C> void give_parameter(const char *name, const T &value, C &target) {
+    try {
+        nc_give(value, target);
+    } catch (const call_error &error) {
+        throw unfit(name, error.what());
     }
 }
 

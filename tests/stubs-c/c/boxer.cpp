@@ -143,18 +143,18 @@ void refuse(const boxing::Trees &trees) {
     Node node = leaf("root");
     node.named["nobody"];
     expect_refusal([&] { trees.primed(node); },
-                   "a value of boxing::Node::named is 0, allowed is one that is there");
+                   "node: a value of boxing::Node::named is 0, allowed is one that is there");
     node.named.clear();
     // The member that it is in, wherever that stands.
     node.groups.resize(2);
     node.groups[1]["nobody"];
     node.named["somebody"] = leaf("inner");
     expect_refusal([&] { trees.primed(node); },
-                   "a value of boxing::Node::groups is 0, allowed is one that is there");
+                   "node: a value of boxing::Node::groups is 0, allowed is one that is there");
     node.groups.clear();
     node.named["somebody"]->named["nobody"];
     expect_refusal([&] { trees.primed(node); },
-                   "a value of boxing::Node::named is 0, allowed is one that is there");
+                   "node: a value of boxing::Node::named is 0, allowed is one that is there");
     node.named.clear();
     node.link._d = true;
     node.link._u.emplace<1>();
@@ -162,8 +162,8 @@ void refuse(const boxing::Trees &trees) {
     // Not left out unseen, where the discriminator was forgotten.
     node.link = {false, leaf("linked")};
     expect_refusal([&] { trees.primed(node); },
-                   "the discriminator of boxing::Link is 0, which selects alternative 0, and it holds "
-                   "alternative 1");
+                   "node: the discriminator of boxing::Link is 0, which selects alternative 0, and "
+                   "it holds alternative 1");
 }
 
 // What a reader would take for a lie is refused where it is made, and the binding holds.

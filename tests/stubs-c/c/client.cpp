@@ -16,6 +16,17 @@ template <class F> nearcall_outcome outcome_of(F call) {
     return NEARCALL_RETURNED;
 }
 
+/* Why a call of ours is refused. */
+template <class F> std::string why_refused(F call) {
+    try {
+        call();
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_USAGE && error.ran == NEARCALL_RAN_NO);
+        return error.what();
+    }
+    return "";
+}
+
 void words(const cross::Cross &client) {
     std::uint8_t small = 41;
     cross::Rights rights = cross_Rights_READ;
@@ -46,7 +57,17 @@ void texts(const cross::Cross &client) {
     }
     CHECK(is_gone);
     CHECK(outcome_of([&] { client.greet("longer than sixteen"); }) == NEARCALL_USAGE);
-    CHECK(outcome_of([&] { client.greet(std::string("a\0b", 3)); }) == NEARCALL_USAGE);
+    const std::string cut("a\0b", 3);
+    CHECK(why_refused([&] { client.greet(cut); }) == "who: text has a NUL at byte 1");
+    cross::Octets bytes;
+    std::string text = cut;
+    CHECK(why_refused([&] { client.doubled({}, bytes, text); }) ==
+          "text: text has a NUL at byte 1");
+    cross::Person person;
+    person.others = {"b", cut};
+    cross::Choice choice;
+    CHECK(why_refused([&] { client.meet(person, choice); }) ==
+          "person: text has a NUL at byte 1");
 }
 
 void sequences(const cross::Cross &client) {

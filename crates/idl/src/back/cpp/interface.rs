@@ -2,6 +2,7 @@
 
 use crate::back::c::interface::{Procedure, is_lent_to};
 use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
 use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
 use crate::back::cpp::clerk::print_clerk;
@@ -249,7 +250,8 @@ impl Cpp<'_, '_> {
                 Given::plain(format!("static_cast<{}>({own})", self.c.type_name(declared)))
             }
             Stands::Text => {
-                text.line(format!("::nearcall::detail::check_text({own});"));
+                let name = quoted(&parameter.name);
+                text.line(format!("::nearcall::detail::check_text({name}, {own});"));
                 Given::plain(format!("{own}.c_str()"))
             }
             Stands::Descriptor => Given::plain(own.to_owned()),
@@ -267,13 +269,22 @@ impl Cpp<'_, '_> {
             _ => {
                 self.held(declared, &local, text);
                 if parameter.direction != Direction::Out {
-                    text.line(format!("nc_give({own}, {local}.value);"));
+                    text.line(self.parameter_given(parameter, own, &local));
                 }
                 let is_changed = parameter.direction != Direction::In;
                 let after = is_changed.then(|| format!("nc_take({local}.value, {own});"));
                 Given { argument: format!("&{local}.value"), came: None, after }
             }
         }
+    }
+
+    /// What is text somewhere, or has a length, may not fit.
+    fn parameter_given(&self, parameter: &Parameter, own: &str, local: &str) -> String {
+        if !self.c.owns(&parameter.declared) {
+            return format!("nc_give({own}, {local}.value);");
+        }
+        let name = quoted(&parameter.name);
+        format!("::nearcall::detail::give_parameter({name}, {own}, {local}.value);")
     }
 
     /// The call of a function of C, and a local for what it returns.
