@@ -36,7 +36,7 @@ use crate::child::{Child, Failure, Link, Role};
 use stepper::Stepper;
 
 /// What is stepped through, in the order of `STUBS`.
-pub const PROCEDURES: [&str; 5] = ["null", "add", "biginout", "numbers", "awaited"];
+pub const PROCEDURES: [&str; 6] = ["null", "add", "biginout", "numbers", "awaited", "posted"];
 
 /// One procedure's call, stepped through on both sides.
 pub struct Stepped {
@@ -148,7 +148,7 @@ static THREAD: AtomicU64 = AtomicU64::new(0);
 type Calling = fn(&CallsClient, &mut Big) -> Result<(), CallError>;
 
 /// A stub each, inlined into a function that begins and ends where it does.
-const STUBS: [Calling; 5] = [null, add, big_in_out, numbers, awaited];
+const STUBS: [Calling; 6] = [null, add, big_in_out, numbers, awaited, posted];
 
 #[inline(never)]
 fn null(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
@@ -180,6 +180,12 @@ fn awaited(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
             return ended;
         }
     }
+}
+
+/// A Null that is collected as soon as it is posted: the first look finds the reply.
+#[inline(never)]
+fn posted(client: &CallsClient, _: &mut Big) -> Result<(), CallError> {
+    client.posting().null()?.collect()
 }
 
 impl Pair {

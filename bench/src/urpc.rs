@@ -4,6 +4,7 @@
 //! | case | one operation is | subjects |
 //! |---|---|---|
 //! | `throughput-T` | a call of T at once: its part of it | FastThreads, kernel threads, async |
+//! | `crowded-T` | the same over five A-stacks, as many as a procedure has of itself | the same |
 //! | `latency-T` | a call, as the thread sees it that makes it | the same |
 //! | `dispatch-T` | a wait of one of T for what is there when it is looked for | FastThreads |
 //! | `asleep-T` | a call of T at once to a sleeper: its part of it | FastThreads, urgently or not |
@@ -27,7 +28,7 @@ use nearcall::{CallError, Domain};
 use nearcall_os::clock;
 use nearcall_threads::{Awaited, Idle, Word, fork, run, wait_for};
 
-use crate::calls::stubs::calls::{SEVERAL, SeveralClient};
+use crate::calls::stubs::calls::{CallsClient, SEVERAL, SeveralClient};
 use crate::calls::{self, imported};
 use crate::child::{Child, Failure};
 use crate::outstanding;
@@ -52,7 +53,10 @@ const KERNEL: &str = "nearcall-kernel-threads";
 const ASYNC: &str = "nearcall-async";
 
 /// Numbers of threads; as many as the interface has A-stacks, at most.
-const THREADS: [u32; 6] = [1, 2, 4, 8, 16, 64];
+const THREADS: &[u32] = &[1, 2, 4, 8, 16, 64];
+
+/// The same where there are more of them than A-stacks.
+const CROWDS: &[u32] = &[8, 64];
 
 /// Processors of client and server that are not measured, and why.
 const NOT_YET: [(&str, &str); 3] = [
@@ -63,19 +67,45 @@ const NOT_YET: [(&str, &str); 3] = [
 
 const THREE_PROCESSORS: &str = "three processors are needed, and a stage has two at most";
 
+/// A client with a procedure that does nothing.
+trait Null: Send + Sync + 'static {
+    fn null(&self) -> Result<(), CallError>;
+
+    fn null_awaited(&self) -> impl Future<Output = Result<(), CallError>>;
+}
+
+macro_rules! null {
+    ($client:ty) => {
+        impl Null for $client {
+            #[inline(always)]
+            fn null(&self) -> Result<(), CallError> {
+                <$client>::null(self)
+            }
+
+            #[inline(always)]
+            fn null_awaited(&self) -> impl Future<Output = Result<(), CallError>> {
+                self.awaiting().null()
+            }
+        }
+    };
+}
+
+null!(SeveralClient);
+null!(CallsClient);
+
 /// How one subject does one case.
-type Measure = fn(&Arc<SeveralClient>, u32, Plan) -> Result<Samples, Failure>;
+type Measure<C> = fn(&Arc<C>, u32, Plan) -> Result<Samples, Failure>;
 
 /// A line of the table, for each number of threads.
-struct Line {
+struct Line<C> {
     case: &'static str,
     subject: &'static str,
-    measure: Measure,
+    measure: Measure<C>,
     /// Calls that are timed as one.
     batch: u32,
 }
 
-const LINES: [Line; 7] = [
+const LINES: [Line<SeveralClient>; 7] = [
     Line { case: "throughput", subject: FAST, measure: on_fastthreads, batch: BATCH },
     Line { case: "throughput", subject: KERNEL, measure: on_kernel_threads, batch: BATCH },
     Line { case: "throughput", subject: ASYNC, measure: by_tasks, batch: BATCH },
@@ -85,13 +115,19 @@ const LINES: [Line; 7] = [
     Line { case: "dispatch", subject: FAST, measure: dispatched, batch: BATCH },
 ];
 
+const CROWDED: [Line<CallsClient>; 3] = [
+    Line { case: "crowded", subject: FAST, measure: on_fastthreads, batch: BATCH },
+    Line { case: "crowded", subject: KERNEL, measure: on_kernel_threads, batch: BATCH },
+    Line { case: "crowded", subject: ASYNC, measure: by_tasks, batch: BATCH },
+];
+
 /// What a call from FastThreads is to take at most, over a Null: processors, threads, ratio.
 const LIMITS: [(u32, u32, f64); 4] = [(2, 8, 0.45), (2, 64, 0.2), (1, 16, 0.10), (1, 64, 0.04)];
 
 /// The same of an awaited Null that is alone.
 const AWAITED_LIMIT: f64 = 1.5;
 
-impl Line {
+impl<C> Line<C> {
     /// What its ratio is to be at most, if there is such a figure.
     fn limit(&self, threads: u32, processors: u32) -> Option<f64> {
         let limit = |&(on, of, _): &(u32, u32, f64)| (on, of) == (processors, threads);
@@ -116,6 +152,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     }
     if let Some(why) = missing {
         LINES.iter().for_each(|line| table.skip(line.case, line.subject, why));
+        CROWDED.iter().for_each(|line| table.skip(line.case, line.subject, why));
         [FAST, URGENT].iter().for_each(|subject| table.skip(asleep::CASE, subject, why));
     }
     let domain = Domain::new()?;
@@ -138,13 +175,32 @@ fn measure_on(
     directory: &Path,
     table: &mut Table,
 ) -> Result<(), Failure> {
-    let server: Child = calls::start(outstanding::ROLE, directory, stage.there)?;
-    for line in &LINES {
+    let several = directory.join("several");
+    let server: Child = calls::start(outstanding::ROLE, &several, stage.there)?;
+    let client = || Ok(SeveralClient::new(imported(domain, &several, &SEVERAL)?));
+    measure_lines(&LINES, THREADS, client, (stage, rounds), table)?;
+    drop(server);
+    let five = directory.join("five");
+    let server: Child = calls::start(calls::ROLE, &five, stage.there)?;
+    let client = || calls::import(domain, &five);
+    measure_lines(&CROWDED, CROWDS, client, (stage, rounds), table)?;
+    drop(server);
+    Ok(())
+}
+
+fn measure_lines<C: Null>(
+    lines: &[Line<C>],
+    threads: &[u32],
+    client: impl Fn() -> Result<C, Failure>,
+    (stage, rounds): (&Stage, u32),
+    table: &mut Table,
+) -> Result<(), Failure> {
+    for line in lines {
         let plan = stage.plan(200 * BATCH, line.batch);
-        for threads in THREADS {
+        for &threads in threads {
             // Over a binding of its own: one that more kernel threads have used at once than it has
             // A-stacks keeps those for nobody from then on.
-            let client = Arc::new(SeveralClient::new(imported(domain, directory, &SEVERAL)?));
+            let client = Arc::new(client()?);
             let mut tally = Tally::default();
             for _ in 0..rounds {
                 tally.add(stage.beside(
@@ -158,7 +214,6 @@ fn measure_on(
             table.tell(&case, &subject, &Named::bound(OURS), &tally, Statistic::P50);
         }
     }
-    drop(server);
     Ok(())
 }
 
@@ -192,7 +247,7 @@ impl Together {
     }
 
     /// One of the threads: calls until all together have made the plan's calls.
-    fn call(&self, client: &SeveralClient, count: Count) -> Result<(), CallError> {
+    fn call(&self, client: &impl Null, count: Count) -> Result<(), CallError> {
         loop {
             client.null()?;
             if self.note(count) {
@@ -202,9 +257,9 @@ impl Together {
     }
 
     /// The same of a task.
-    async fn call_awaited(&self, client: &SeveralClient) -> Result<(), CallError> {
+    async fn call_awaited(&self, client: &impl Null) -> Result<(), CallError> {
         loop {
-            client.awaiting().null().await?;
+            client.null_awaited().await?;
             if self.note(count_alone) {
                 return Ok(());
             }
@@ -233,11 +288,7 @@ impl Together {
 }
 
 /// Calls from so many FastThreads on this kernel thread.
-fn on_fastthreads(
-    client: &Arc<SeveralClient>,
-    threads: u32,
-    plan: Plan,
-) -> Result<Samples, Failure> {
+fn on_fastthreads<C: Null>(client: &Arc<C>, threads: u32, plan: Plan) -> Result<Samples, Failure> {
     let together = Together::new(plan);
     let ours = Arc::clone(&together);
     fork_all(client, threads, move |client| ours.call(client, count_alone))?;
@@ -245,8 +296,8 @@ fn on_fastthreads(
 }
 
 /// The same, each call timed by itself.
-fn each_on_fastthreads(
-    client: &Arc<SeveralClient>,
+fn each_on_fastthreads<C: Null>(
+    client: &Arc<C>,
     threads: u32,
     plan: Plan,
 ) -> Result<Samples, Failure> {
@@ -256,10 +307,10 @@ fn each_on_fastthreads(
 }
 
 /// What each of so many FastThreads does, all on this kernel thread.
-fn fork_all<T: Send + 'static>(
-    client: &Arc<SeveralClient>,
+fn fork_all<C: Null, T: Send + 'static>(
+    client: &Arc<C>,
     threads: u32,
-    body: impl Fn(&SeveralClient) -> Result<T, CallError> + Send + Sync + 'static,
+    body: impl Fn(&C) -> Result<T, CallError> + Send + Sync + 'static,
 ) -> Result<Vec<T>, Failure> {
     let (client, body) = (Arc::clone(client), Arc::new(body));
     let outcomes = run(move || {
@@ -275,14 +326,14 @@ fn fork_all<T: Send + 'static>(
 }
 
 /// Calls from so many kernel threads, which share this one's processor.
-fn on_kernel_threads(
-    client: &Arc<SeveralClient>,
+fn on_kernel_threads<C: Null>(
+    client: &Arc<C>,
     threads: u32,
     plan: Plan,
 ) -> Result<Samples, Failure> {
     let together = Together::new(plan);
     std::thread::scope(|scope| {
-        let call = |_| scope.spawn(|| together.call(client, count_together));
+        let call = |_| scope.spawn(|| together.call(&**client, count_together));
         let spawned: Vec<_> = (0..threads).map(call).collect();
         spawned.into_iter().try_for_each(|thread| thread.join().expect("it does not panic"))
     })?;
@@ -290,8 +341,8 @@ fn on_kernel_threads(
 }
 
 /// The same, each call timed by itself.
-fn each_on_kernel_threads(
-    client: &Arc<SeveralClient>,
+fn each_on_kernel_threads<C: Null>(
+    client: &Arc<C>,
     threads: u32,
     plan: Plan,
 ) -> Result<Samples, Failure> {
@@ -312,21 +363,21 @@ fn part_of(plan: Plan, threads: u32) -> Plan {
 }
 
 /// Calls of so many tasks, all on this thread.
-fn by_tasks(client: &Arc<SeveralClient>, tasks: u32, plan: Plan) -> Result<Samples, Failure> {
+fn by_tasks<C: Null>(client: &Arc<C>, tasks: u32, plan: Plan) -> Result<Samples, Failure> {
     let together = Together::new(plan);
-    let all: FuturesUnordered<_> = (0..tasks).map(|_| together.call_awaited(client)).collect();
+    let all: FuturesUnordered<_> = (0..tasks).map(|_| together.call_awaited(&**client)).collect();
     block_on(all.try_collect::<()>())?;
     Ok(together.samples())
 }
 
 /// The same, each call timed by itself.
-fn each_by_tasks(client: &Arc<SeveralClient>, tasks: u32, plan: Plan) -> Result<Samples, Failure> {
+fn each_by_tasks<C: Null>(client: &Arc<C>, tasks: u32, plan: Plan) -> Result<Samples, Failure> {
     let plan = part_of(plan, tasks);
     let each = async || {
         let mut times_ns = Vec::with_capacity(plan.batches as usize);
         for call in 0..plan.warm_up + plan.batches {
             let begin_ns = clock::now_ns();
-            client.awaiting().null().await?;
+            client.null_awaited().await?;
             if call >= plan.warm_up {
                 times_ns.push(clock::now_ns() - begin_ns);
             }
@@ -361,7 +412,7 @@ impl Awaited for There {
 }
 
 /// Waits of so many FastThreads as calls make them, without the calls.
-fn dispatched(_: &Arc<SeveralClient>, threads: u32, plan: Plan) -> Result<Samples, Failure> {
+fn dispatched<C>(_: &Arc<C>, threads: u32, plan: Plan) -> Result<Samples, Failure> {
     let together = Together::new(plan);
     let forks = Arc::clone(&together);
     let forked = run(move || {
