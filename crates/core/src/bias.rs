@@ -163,6 +163,12 @@ impl Bias {
         1 << (index.wrapping_sub(self.first) % KEPT_MAX)
     }
 
+    /// Whether it is towards `thread`, which then has all that it keeps. Cost: one load.
+    #[inline]
+    pub fn is_towards(&self, thread: u64) -> bool {
+        self.owner.load(ord!("D2", Relaxed)) == thread
+    }
+
     /// Whether A-stack `index`, of this class, may be kept for `thread`. Cost: two loads.
     #[inline]
     pub fn may_keep(&self, thread: u64, index: u32) -> bool {

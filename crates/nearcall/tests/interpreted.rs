@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::{AStackClass, ReplyLine, SegmentLayout};
+use nearcall_core::astack_list::Waiting;
 use nearcall_core::claim::{Taken, take};
 use nearcall_core::turn::{self, Look, Poll, Reply};
 use nearcall_core::{AStackLists, Mode, Sequence, TurnWord};
@@ -98,7 +99,7 @@ fn results_are_those_of_the_call() {
 fn an_astack_is_claimed_by_one_thread_at_a_time() {
     let lists = AStackLists::new(1, ASTACKS);
     for index in 0..ASTACKS {
-        lists.push(0, index);
+        assert_eq!(lists.push(0, index), Waiting::NOBODY);
     }
     let claimed = Mutex::new(BTreeSet::new());
     let claim_and_release = || {
@@ -110,7 +111,7 @@ fn an_astack_is_claimed_by_one_thread_at_a_time() {
             assert!(claimed.lock().unwrap().insert(index), "A-stack {index} is claimed twice");
             std::thread::yield_now();
             assert!(claimed.lock().unwrap().remove(&index));
-            lists.push(0, index);
+            assert_eq!(lists.push(0, index), Waiting::NOBODY);
         }
     };
     std::thread::scope(|threads| {

@@ -87,19 +87,26 @@ pub fn wait(word: &AtomicU32, expected: u32, timeout: Duration) -> Woken {
 ///
 /// # Cost: a system call, 0.3 us if nobody waits.
 pub fn wake_all(word: &AtomicU32) -> usize {
-    wake(word, false)
+    wake(word, i32::MAX as u32, false)
 }
 
 /// Wakes everybody who waits on own `word`; returns how many.
 ///
 /// # Cost: a system call, 0.2 us if nobody waits.
 pub fn wake_own(word: &AtomicU32) -> usize {
-    wake(word, true)
+    wake(word, i32::MAX as u32, true)
 }
 
-fn wake(word: &AtomicU32, is_own: bool) -> usize {
+/// Wakes who has waited longest on own `word`; returns whether somebody did.
+///
+/// # Cost: a system call, 0.2 us if nobody waits.
+pub fn wake_first_own(word: &AtomicU32) -> bool {
+    wake(word, 1, true) > 0
+}
+
+fn wake(word: &AtomicU32, most: u32, is_own: bool) -> usize {
     // The kernel refuses only words that are not mapped or not aligned; this one is both.
-    rustix::thread::futex::wake(word, flags(is_own), i32::MAX as u32).unwrap_or(0)
+    rustix::thread::futex::wake(word, flags(is_own), most).unwrap_or(0)
 }
 
 fn flags(is_own: bool) -> Flags {

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use loom::sync::Arc;
 use loom::thread;
 
-use crate::astack_list::AStackLists;
+use crate::astack_list::{AStackLists, Claimer, Waiting};
 use crate::sync::AtomicU32;
 use crate::world::{Futex, explore};
 
@@ -20,26 +20,37 @@ impl Client {
     fn new(astack_count: u32) -> Arc<Client> {
         let lists = AStackLists::new(1, astack_count);
         for index in 0..astack_count {
-            lists.push(0, index);
+            assert_eq!(lists.push(0, index), Waiting::NOBODY);
         }
         let uses = [AtomicU32::new(0), AtomicU32::new(0)];
         Arc::new(Client { lists, waiters: Futex::new(), uses })
     }
 
     fn claim(&self) -> u32 {
+        let mut has_slept = false;
         loop {
             if let Some(index) = self.lists.pop(0) {
+                if has_slept {
+                    self.pass_wake_on();
+                }
                 return index;
             }
-            if let Some(expected) = self.lists.prepare_wait(0) {
+            if let Some(expected) = self.lists.prepare_wait(0, Claimer::Thread) {
                 self.waiters.wait(self.lists.wakes(0), expected);
+                has_slept = true;
             }
         }
     }
 
+    fn pass_wake_on(&self) {
+        if self.lists.pass_on(0, Claimer::Thread) {
+            self.waiters.wake_first();
+        }
+    }
+
     fn release(&self, index: u32) {
-        if self.lists.push(0, index) {
-            self.waiters.wake_all();
+        if self.lists.push(0, index).threads {
+            self.waiters.wake_first();
         }
     }
 
@@ -101,7 +112,7 @@ pub fn two_astacks_two_threads() {
 
 /// Two threads wait, or are about to, while both A-stacks are given back.
 pub fn wait_against_push() {
-    explore(1, || {
+    explore(2, || {
         let client = Client::new(2);
         let taken = [client.claim(), client.claim()];
         let waiter = || {
@@ -120,5 +131,31 @@ pub fn wait_against_push() {
             waiter.join().unwrap();
         }
         assert_eq!(client.uses(), 4);
+    });
+}
+
+/// A thread that was woken wants no A-stack any more, and another one waits behind it.
+pub fn give_up_against_push() {
+    explore(2, || {
+        let client = Client::new(1);
+        let taken = client.claim();
+        let gives_up = {
+            let client = Arc::clone(&client);
+            thread::spawn(move || {
+                if let Some(expected) = client.lists.prepare_wait(0, Claimer::Thread) {
+                    client.waiters.wait(client.lists.wakes(0), expected);
+                    client.pass_wake_on();
+                }
+            })
+        };
+        let waiter = {
+            let client = Arc::clone(&client);
+            thread::spawn(move || client.claim_use_release())
+        };
+        client.use_once(taken);
+        client.release(taken);
+        gives_up.join().unwrap();
+        waiter.join().unwrap();
+        assert_eq!(client.uses(), 2);
     });
 }

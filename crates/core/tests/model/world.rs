@@ -36,6 +36,13 @@ impl Futex {
         }
     }
 
+    /// FUTEX_WAKE of one.
+    pub fn wake_first(&self) {
+        let queue = self.queue.lock().unwrap();
+        self.woken.notify_one();
+        drop(queue);
+    }
+
     /// FUTEX_WAKE of all.
     pub fn wake_all(&self) {
         let queue = self.queue.lock().unwrap();

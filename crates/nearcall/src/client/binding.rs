@@ -261,9 +261,13 @@ impl ClientBinding {
     fn release(&self, index: u32) {
         let linkage = self.linkage(index);
         linkage.set_kept(0);
-        if self.lists.push(linkage.class(), index) {
-            futex::wake_own(self.lists.wakes(linkage.class()));
-            self.claimants.told(self, linkage.class());
+        let class = linkage.class();
+        let waiting = self.lists.push(class, index);
+        if waiting.threads {
+            futex::wake_first_own(self.lists.wakes(class));
+        }
+        if waiting.tasks {
+            self.claimants.told(self, class);
         }
     }
 

@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
+use nearcall_core::astack_list::Claimer;
 use nearcall_os::clock;
 
 use super::binding::ClientBinding;
@@ -96,7 +97,7 @@ impl Claimants {
             }
         };
         // Marked after it can be found: whoever releases from now on wakes somebody.
-        let is_marked = binding.lists.prepare_wait(class).is_some();
+        let is_marked = binding.lists.prepare_wait(class, Claimer::Task).is_some();
         queue.have_round(binding, class);
         drop(queue);
         // After the lock: its drop is anybody's code.
@@ -118,7 +119,7 @@ impl Claimants {
             let mut queue = self.queue(class);
             // Who was woken already does the same when it has looked.
             let is_due = queue.woken.is_none() && !queue.waiting.is_empty();
-            let next = match is_due && binding.lists.prepare_wait(class).is_none() {
+            let next = match is_due && binding.lists.pass_on(class, Claimer::Task) {
                 true => queue.wake_first(),
                 false => None,
             };

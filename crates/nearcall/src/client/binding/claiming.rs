@@ -5,9 +5,10 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use nearcall_core::astack_list::Claimer;
 use nearcall_core::bias::Claim;
 use nearcall_os::fence;
-use nearcall_os::futex::Watched;
+use nearcall_os::futex::{self, Watched};
 
 use super::{ClientBinding, Held, IDENTITY, identity};
 use crate::binding::WhenExhausted;
@@ -135,7 +136,10 @@ impl ClientBinding {
             return Err(Box::new(self.not_provided(procedure)));
         };
         let (index, word) = self.claim_another(procedure, listed, deadline)?;
-        Ok((self.kept_if_may_be(class, index), word))
+        match self.linkage(index).kept() {
+            0 => Ok((self.kept_if_may_be(class, index), word)),
+            _ => Ok((index, word)),
+        }
     }
 
     /// The server's class for what is the stubs' `class`; `None`: it does not have the procedure.
@@ -169,6 +173,19 @@ impl ClientBinding {
         index
     }
 
+    /// One that is there: kept for this thread, or in the list.
+    #[cfg(feature = "threads")]
+    pub fn claim_free(&self, class: u32) -> Option<u32> {
+        match self.biases[class as usize].claim(IDENTITY.get()) {
+            Claim::Kept(index) => Some(index),
+            Claim::Plain(index) => {
+                self.linkage(index).set_kept(0);
+                Some(index)
+            }
+            Claim::Nothing => self.lists.pop(class),
+        }
+    }
+
     /// Waits for an A-stack, or has the server add some (L49).
     #[cold]
     #[inline(never)]
@@ -179,7 +196,12 @@ impl ClientBinding {
         deadline: Deadline,
     ) -> Result<(u32, u32), Box<CallError>> {
         let until_ns = deadline.until_ns();
-        let index = self.wait_for_another(procedure, class, until_ns)?;
+        let mut has_slept = false;
+        let found = self.wait_for_another(procedure, class, until_ns, &mut has_slept);
+        if has_slept {
+            self.pass_wake_on(class);
+        }
+        let index = found?;
         if deadline.ns == 0 {
             return Ok((index, 0));
         }
@@ -193,6 +215,7 @@ impl ClientBinding {
         procedure: u32,
         class: u32,
         until_ns: u64,
+        has_slept: &mut bool,
     ) -> Result<u32, Box<CallError>> {
         loop {
             self.reap();
@@ -202,7 +225,9 @@ impl ClientBinding {
             }
             // What this thread has itself no revocation brings back.
             let all_are_ours = self.are_all_outstanding_here(class);
-            if !all_are_ours {
+            // What is kept for it comes back to it, whichever of its FastThreads has it now.
+            let is_kept_here = switching::is_here() && self.is_biased_here(class);
+            if !all_are_ours && !is_kept_here {
                 self.revoke_bias(class);
             }
             let known_count = self.astack_count();
@@ -227,14 +252,29 @@ impl ClientBinding {
                 if let Some(index) = switching::wait_for_astack(self, class, left) {
                     return Ok(index);
                 }
-            } else if let Some(expected) = self.lists.prepare_wait(class) {
+            } else if let Some(expected) = self.lists.prepare_wait(class, Claimer::Thread) {
                 let slice = self.claim_slice().min(left);
                 Watched::own(self.lists.wakes(class), expected).wait(slice);
+                *has_slept = true;
             }
             if !self.state.is_open() {
                 return Err(Box::new(self.closed(procedure)));
             }
         }
+    }
+
+    /// Whoever was woken for an A-stack, and has one or wants none any more, wakes who comes next,
+    /// or leaves that to the next release.
+    #[cold]
+    pub fn pass_wake_on(&self, class: u32) {
+        if self.lists.pass_on(class, Claimer::Thread) {
+            futex::wake_first_own(self.lists.wakes(class));
+        }
+    }
+
+    /// Whether A-stacks of a class are kept for this thread.
+    fn is_biased_here(&self, class: u32) -> bool {
+        self.biases[class as usize].is_towards(IDENTITY.get())
     }
 
     /// How long to sleep for an A-stack before the next look: one that comes back from a oneway or

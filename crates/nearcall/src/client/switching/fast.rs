@@ -13,6 +13,7 @@ use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
+use nearcall_core::astack_list::Claimer;
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{
     BindingState, Phase, RevokeReason, Sequence, Step, TurnWord, WaitPolicy, Waiter,
@@ -325,7 +326,7 @@ struct AnotherAStack<'b> {
 impl Awaited for AnotherAStack<'_> {
     fn is_over(&self) -> bool {
         self.binding.reap();
-        self.found.set(self.binding.lists.pop(self.class));
+        self.found.set(self.binding.claim_free(self.class));
         self.found.get().is_some() || !self.binding.state.is_open()
     }
 
@@ -342,11 +343,14 @@ impl Awaited for AnotherAStack<'_> {
     }
 
     fn fall_asleep(&self) -> Option<Word<'_>> {
-        let expected = self.binding.lists.prepare_wait(self.class)?;
+        let expected = self.binding.lists.prepare_wait(self.class, Claimer::Thread)?;
         Some(Word { word: self.binding.lists.wakes(self.class), expected, is_own: true })
     }
 
-    fn wake_up(&self, _is_late: bool) {}
+    fn wake_up(&self, _is_late: bool) {
+        // It may have been woken in place of a kernel thread.
+        self.binding.pass_wake_on(self.class);
+    }
 
     fn describe(&self) -> String {
         format!("a free A-stack of `{}`", self.binding.name)

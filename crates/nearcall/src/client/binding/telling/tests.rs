@@ -10,6 +10,7 @@ use nearcall_core::{Mode, Phase, TurnWord};
 use nearcall_threads::{fork, run};
 
 use crate::Binding;
+use crate::client::binding::identity;
 use crate::raw::{Arguments, Client, Entries, Outcome};
 use crate::testing::TestServer;
 
@@ -86,7 +87,7 @@ impl Twin {
     /// and something is noted there. How many calls.
     fn call_until_tallied(&self) -> u32 {
         for round in 1..=ROUNDS_MAX {
-            let has_tallied = call_from_fastthreads(&self.binding);
+            let has_tallied = call_from_fastthreads(&self.binding, ASTACKS);
             if has_tallied && self.tally().load(Relaxed) != 0 {
                 return round * ASTACKS * CALLS;
             }
@@ -108,14 +109,14 @@ fn has_tallied(binding: &Binding) -> bool {
 }
 
 /// Whether one of them has seen that an A-stack is watched by the tally.
-fn call_from_fastthreads(binding: &Binding) -> bool {
+fn call_from_fastthreads(binding: &Binding, threads: u32) -> bool {
     let binding = binding.clone();
     let calls = move || {
         let call_and_look = |binding: &Binding, call: u32| {
             null(binding);
             call.is_multiple_of(LOOK_AFTER) && has_tallied(binding)
         };
-        let forked = (0..ASTACKS).map(|_| {
+        let forked = (0..threads).map(|_| {
             let binding = binding.clone();
             let calls = (0..CALLS).map(move |call| call_and_look(&binding, call));
             fork(move || calls.fold(false, |before, seen| before | seen)).unwrap()
@@ -135,11 +136,20 @@ fn calls_from_many_fastthreads_are_found_through_the_tally() {
 }
 
 #[test]
+fn more_fastthreads_than_astacks_wait_for_those_that_are_kept_for_them() {
+    let twin = Twin::new("crowd");
+    let has_tallied = (0..ROUNDS_MAX).any(|_| call_from_fastthreads(&twin.binding, 3 * ASTACKS));
+    assert!(has_tallied, "no A-stack was watched by the tally");
+    let (bias, _) = twin.binding.inner().first_of_class(0);
+    assert!(bias.is_towards(identity()));
+}
+
+#[test]
 fn a_server_that_sleeps_looks_at_no_tally() {
     let twin = Twin::new("asleep");
     // At the end of a round it has not slept yet, or already.
     let is_left = (0..ROUNDS_MAX).any(|_| {
-        call_from_fastthreads(&twin.binding);
+        call_from_fastthreads(&twin.binding, ASTACKS);
         has_tallied(&twin.binding)
     });
     assert!(is_left, "after no round it watched by the tally");
@@ -207,7 +217,7 @@ fn a_tally_that_lies_costs_nobody_a_call() {
             unreachable!("it is over some time")
         });
         scope.spawn(|| (0..CALLS).for_each(|_| null(&honest))).join().unwrap();
-        call_from_fastthreads(&twin.binding);
+        call_from_fastthreads(&twin.binding, ASTACKS);
         is_over.store(true, Relaxed);
         liar.join().unwrap()
     });
