@@ -35,9 +35,9 @@ const INPUT_BYTES_MAX: u32 = 4_096;
 /// Inputs that each must have been fed.
 const INPUTS_MIN: u64 = 500;
 
-/// Of the decoders' lines, how many must have been reached, per cent. The table wants 95; 93.7 and
-/// 94.2 were reached beside other work, and what a generated stub writes counts among them.
-const LINES_MIN: f64 = 92.0;
+/// Of the decoders' lines, how many must have been reached, per cent. What a generated stub writes
+/// counts among them, and is reached by nothing that a peer says.
+const LINES_MIN: f64 = 95.0;
 
 /// What the compiler puts in, for libFuzzer to see: which edges are taken, and what is compared;
 /// and what counts lines.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nearcall::{Binding, Domain, ImportOptions, WhenExhausted};
 use nearcall_abi::InterfaceDescriptor;
+use nearcall_abi::head::flag;
 use nearcall_abi::message::{Message, PACKET_BYTES_MAX, RefusalCode, Version};
 use nearcall_abi::{AStackClass, bell};
 use nearcall_os::socket::Listener;
@@ -41,6 +42,12 @@ const IMPORT: Duration = Duration::from_millis(20);
 const HONEST: Duration = Duration::from_secs(2);
 
 const NAME: &str = "liar";
+
+/// How far into a message its bytes are off one at a time.
+const OFF_BYTES_MAX: usize = 48;
+
+/// What the fixed part of a message takes that is copied by both sides at once.
+const FIXED_BYTES: [u32; 3] = [8, 16, 24];
 
 static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let directory = tempfile::tempdir().expect("a directory");
@@ -149,22 +156,72 @@ fn recorded(ask: Ask) -> lies::Passed {
     })
 }
 
+/// The same script, of which `change` has changed the words.
+fn changed<'s>(script: &'s [u8], change: impl Fn(Words<'s>) -> Words<'s>) -> Vec<u8> {
+    let steps = Script(script).map(|step| match step {
+        Step::Words(words) => Step::Words(change(words)),
+        other => other,
+    });
+    script::written(&steps.collect::<Vec<_>>())
+}
+
+/// Scripts like this one, in each of which another byte near the beginning of its messages is off,
+/// where what is read by itself lies.
+fn off_by_a_byte(script: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let messages = Script(script).filter_map(|step| match step {
+        Step::Words(words) => Some(words.message.len()),
+        _ => None,
+    });
+    let longest = messages.max().unwrap_or(0).min(OFF_BYTES_MAX);
+    (0..longest).map(|at| {
+        let steps: Vec<_> = Script(script).collect();
+        let off = |step: &Step<'_>| match step {
+            Step::Words(words) => {
+                let mut message = words.message.to_vec();
+                if let Some(byte) = message.get_mut(at) {
+                    *byte = !*byte;
+                }
+                script::written(&[Step::Words(Words { message: &message, ..*words })])
+            }
+            other => script::written(&[*other]),
+        };
+        steps.iter().flat_map(off).collect()
+    })
+}
+
+/// Scripts like this one, whose messages that lie out of line are still being copied, by what they
+/// say, behind a fixed part of some length; none if there is no such message.
+fn still_copied(script: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let is_out_of_line = |step: Step<'_>| match step {
+        Step::Words(words) => words.origin & flag::OUT_OF_LINE != 0,
+        _ => false,
+    };
+    let fixed = Script(script).any(is_out_of_line).then_some(FIXED_BYTES);
+    fixed.into_iter().flatten().map(|fixed| {
+        changed(script, |words| match words.origin & flag::OUT_OF_LINE {
+            0 => words,
+            _ => Words {
+                how: words.how | script::COMPLETE,
+                origin: words.origin | flag::PARTIAL,
+                there: words.message_bytes.saturating_sub(fixed),
+                ..words
+            },
+        })
+    })
+}
+
 /// Calls of each form, as a client made them, each with words that are too large or too small; and
 /// packets that no client sends.
 pub fn calls() -> Vec<Vec<u8>> {
     let asked = RECORDED.iter().map(|passed| passed.requests.clone());
-    let mut scripts: Vec<_> = asked.filter(|script| !script.is_empty()).collect();
-    for number in 0..scripts.len() {
-        for filled in [0, u8::MAX] {
-            let message = [filled; 64];
-            let lies = Script(&scripts[number]).map(|step| match step {
-                Step::Words(words) => Step::Words(Words { message: &message, ..words }),
-                other => other,
-            });
-            let lies: Vec<_> = lies.collect();
-            let lies = script::written(&lies);
-            scripts.push(lies);
+    let honest: Vec<_> = asked.filter(|script| !script.is_empty()).collect();
+    let mut scripts = honest.clone();
+    for script in &honest {
+        for message in [&[0; 64], &[u8::MAX; 64]] {
+            scripts.push(changed(script, |words| Words { message, ..words }));
         }
+        scripts.extend(off_by_a_byte(script));
+        scripts.extend(still_copied(script));
     }
     scripts.extend(forbidden().map(|(message, times)| packets(&message, times)));
     scripts
@@ -200,12 +257,20 @@ pub fn recorded_replies() -> Vec<Vec<u8>> {
     let honest = (0u8..).zip(&*RECORDED).filter(|(_, passed)| !passed.replies.is_empty());
     let with_ask = |(ask, passed): (u8, &lies::Passed)| [&[ask], &*passed.replies].concat();
     let mut scripts: Vec<_> = honest.map(with_ask).collect();
+    for (ask, passed) in (0u8..).zip(&*RECORDED) {
+        scripts.extend(off_by_a_byte(&passed.replies).map(|off| [&[ask], &*off].concat()));
+    }
     let asks = 0..ASKS.len() as u8;
     for ask in asks.clone() {
         // An exception that there is not, exceptions of nothing, and words that are too large.
         for (selector, filled) in [(200, 0), (0, 0), (1, 0), (2, 0), (0, 255), (1, 255), (2, 255)] {
             let message = [filled; 64];
             let told = script::written(&[Step::Words(lie(selector, &message))]);
+            scripts.push([&[ask], &*told].concat());
+        }
+        // An exception that there is not, and one of a byte, of the length that they have.
+        for (selector, message) in [(200, &[][..]), (1, &[100])] {
+            let told = script::written(&[Step::Words(lie(selector, message))]);
             scripts.push([&[ask], &*told].concat());
         }
     }
@@ -221,8 +286,9 @@ pub fn recorded_replies() -> Vec<Vec<u8>> {
 }
 
 /// A reply that lies in place.
-fn lie(selector: u32, message: &[u8; 64]) -> Words<'_> {
-    Words { how: 0, astack: 0, selector, message_bytes: 64, origin: 0, there: 0, message }
+fn lie(selector: u32, message: &[u8]) -> Words<'_> {
+    let message_bytes = message.len() as u32;
+    Words { how: 0, astack: 0, selector, message_bytes, origin: 0, there: 0, message }
 }
 
 /// What a server says when there is no room for what its client has asked for.
