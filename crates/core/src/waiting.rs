@@ -69,6 +69,17 @@ const FAST_YIELDS_MIN: u32 = 64;
 /// About what a yield saves to who would sleep and be woken instead.
 const FAST_YIELD_SAVES_NS: u64 = 2_000;
 
+/// Callers on one processor that each may take as long as a yield that is not slow, for all of them
+/// to be as quick: each has its turn before it comes back, of one or two microseconds.
+const CALLERS_A_YIELD: u32 = 8;
+
+/// What a yield of `duration_ns` counts for where `callers` threads may call from this processor,
+/// by turns: it comes back when all of them have had theirs, and is slow only if somebody else has
+/// had one, too, which is as long as thousands of theirs.
+pub fn yield_share_ns(duration_ns: u64, callers: u32) -> u64 {
+    duration_ns / u64::from((callers / CALLERS_A_YIELD).max(1))
+}
+
 /// One wait for one reply.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiter<'p> {
@@ -383,6 +394,20 @@ mod tests {
             waiter.told_yield(&mut ban, duration_ns);
             assert_eq!(ban.waits_left(), waits);
         }
+    }
+
+    #[test]
+    fn a_yield_is_as_slow_as_each_of_those_makes_it_that_call_by_turns() {
+        let is_slow = |duration_ns, callers| {
+            yield_share_ns(duration_ns, callers) > POLICY.yield_ns_max.into()
+        };
+        let (turn_ns, slice_ns) = (1_500, 3_000_000);
+        for callers in [1, 7, 8, 15, 64, 1_000] {
+            let round_ns = u64::from(callers) * turn_ns;
+            assert!(!is_slow(round_ns, callers), "{callers} callers");
+            assert!(is_slow(round_ns + slice_ns, callers), "{callers} callers");
+        }
+        assert!(is_slow(30_001, 0) && is_slow(30_001, 1));
     }
 
     #[test]

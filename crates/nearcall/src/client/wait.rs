@@ -78,7 +78,8 @@ impl Wait<'_> {
                 Step::Yield => {
                     processor::yield_now();
                     let after = clock::ticks();
-                    waiter.told_yield(&mut ban, clock::ticks_ns(after.saturating_sub(now)));
+                    let took_ns = clock::ticks_ns(after.saturating_sub(now));
+                    waiter.told_yield(&mut ban, binding.yield_share_ns(took_ns));
                     now = after;
                 }
                 Step::Sleep { slice_ns } => {

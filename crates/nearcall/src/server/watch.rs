@@ -10,6 +10,7 @@ use nearcall_core::fairness::{Passes, Rounds};
 use nearcall_core::linger::LingerSearch;
 use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
+use nearcall_core::waiting::yield_share_ns;
 use nearcall_core::{Mode, Priority, Step, Waiter, YieldBan};
 use nearcall_os::clock;
 use nearcall_os::futex::Woken;
@@ -339,7 +340,8 @@ impl<'c> Watch<'c> {
                     processor::yield_now();
                     let after = clock::ticks();
                     let took_ns = clock::ticks_ns(after.saturating_sub(now));
-                    waiter.told_yield(&mut self.ban, took_ns);
+                    let callers = self.hot.len() as u32;
+                    waiter.told_yield(&mut self.ban, yield_share_ns(took_ns, callers));
                     now = after;
                     if self.poll() {
                         return false;
