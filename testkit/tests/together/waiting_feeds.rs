@@ -27,7 +27,7 @@ use crate::giving_up::{give_up_at_whatever_moment, take_in_haste};
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longest that a test waits for what comes without anybody's help.
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(20);
 
 fn check(test: impl Fn(&World, &FeedingClient)) {
     each_world(SERVER, |world| {
