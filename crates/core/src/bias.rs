@@ -1,6 +1,6 @@
 //! A-stack bias: the thread that calls most keeps A-stacks of a class for itself, and claims and
 //! releases them without a read-modify-write. Everybody else uses the list; a thread that finds the
-//! list empty revokes the bias for good.
+//! list empty revokes the bias for good, unless it is a FastThread of the thread that it is for.
 //!
 //! ```text
 //!  owner: NOBODY ──establish──▶ thread ──revoke, close──▶ REVOKED

@@ -69,8 +69,8 @@ const FAST_YIELDS_MIN: u32 = 64;
 /// About what a yield saves to who would sleep and be woken instead.
 const FAST_YIELD_SAVES_NS: u64 = 2_000;
 
-/// Callers on one processor that each may take as long as a yield that is not slow, for all of them
-/// to be as quick: each has its turn before it comes back, of one or two microseconds.
+/// Callers on one processor whose turns, of one or two microseconds each, are together not as long
+/// as a yield that is slow.
 const CALLERS_A_YIELD: u32 = 8;
 
 /// What a yield of `duration_ns` counts for where `callers` threads may call from this processor,

@@ -8,6 +8,7 @@ use std::time::Duration;
 use nearcall_abi::ProcedureName;
 use nearcall_core::termination::{Outcome, Proof, classify};
 use nearcall_core::turn::{self, Poll};
+use nearcall_core::waiting::yield_share_ns;
 use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
 use nearcall_os::{clock, futex, processor};
 
@@ -79,7 +80,7 @@ impl Wait<'_> {
                     processor::yield_now();
                     let after = clock::ticks();
                     let took_ns = clock::ticks_ns(after.saturating_sub(now));
-                    waiter.told_yield(&mut ban, binding.yield_share_ns(took_ns));
+                    waiter.told_yield(&mut ban, self.yield_share_ns(took_ns));
                     now = after;
                 }
                 Step::Sleep { slice_ns } => {
@@ -118,6 +119,23 @@ impl Wait<'_> {
             binding.told_wait(self.procedure, spin_ns, waited_ns);
         }
         outcome
+    }
+
+    /// What a yield counts for that took so long: others may call beside this thread, by turns.
+    fn yield_share_ns(&self, took_ns: u64) -> u64 {
+        match took_ns > self.grip.binding.policy.yield_ns_max.into() {
+            true => yield_share_ns(took_ns, self.most_callers()),
+            false => took_ns,
+        }
+    }
+
+    /// How many have called over this binding at once, at most: lists are last in, first out, so
+    /// that no more of a class's A-stacks were ever used.
+    #[cold]
+    fn most_callers(&self) -> u32 {
+        let regions = self.grip.binding.regions();
+        let astacks = regions.flat_map(|region| region.region.astacks());
+        astacks.filter(|astack| astack.record().sequence() != Sequence::ZERO).count() as u32
     }
 
     pub fn turn(&self) -> &AtomicU32 {

@@ -5,11 +5,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use nearcall_core::Sequence;
 use nearcall_core::astack_list::Claimer;
 use nearcall_core::bias::Claim;
-use nearcall_core::waiting::yield_share_ns;
-use nearcall_os::astack::AStack;
 use nearcall_os::fence;
 use nearcall_os::futex::{self, Watched};
 
@@ -18,7 +15,6 @@ use crate::binding::WhenExhausted;
 use crate::client::call_all::is_full;
 use crate::client::deadline::{Deadline, left_ns};
 use crate::client::hasty::in_haste;
-use crate::client::linkage::Linkage;
 use crate::client::{cancellation, hasty, interrupt, switching};
 use crate::error::{CallError, NotExecuted, UsageError};
 
@@ -142,6 +138,7 @@ impl ClientBinding {
         let (index, word) = self.claim_another(procedure, listed, deadline)?;
         match self.linkage(index).kept() {
             0 => Ok((self.kept_if_may_be(class, index), word)),
+            // Another FastThread of this thread had it.
             _ => Ok((index, word)),
         }
     }
@@ -274,24 +271,6 @@ impl ClientBinding {
         if self.lists.pass_on(class, Claimer::Thread) {
             futex::wake_first_own(self.lists.wakes(class));
         }
-    }
-
-    /// What a yield counts for that took so long: others may call beside this thread, by turns.
-    #[inline]
-    pub fn yield_share_ns(&self, took_ns: u64) -> u64 {
-        match took_ns > self.policy.yield_ns_max.into() {
-            true => yield_share_ns(took_ns, self.most_callers()),
-            false => took_ns,
-        }
-    }
-
-    /// How many have called at once, of each class at most: lists are last in, first out, so that
-    /// no more of its A-stacks were ever used.
-    #[cold]
-    fn most_callers(&self) -> u32 {
-        let linkages = self.regions().flat_map(|region| region.region.astacks());
-        let is_used = |astack: &AStack<'_, Linkage>| astack.record().sequence() != Sequence::ZERO;
-        linkages.filter(is_used).count() as u32
     }
 
     /// Whether A-stacks of a class are kept for this thread.
