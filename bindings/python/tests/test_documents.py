@@ -62,14 +62,14 @@ def test_every_block_of_code_is_a_file_or_a_terminal() -> None:
 
 
 def test_the_example_drives_its_engine(tmp_path: pathlib.Path) -> None:
-    example = ROOT / "examples/02-python"
+    example = ROOT / "examples/03-python"
     for name in ("engine.idl", "drive.py"):
         (tmp_path / name).write_bytes((example / name).read_bytes())
     compile_python(tmp_path / "engine.idl", tmp_path / "engine.py")
     with Exported(tmp_path, PROGRAMS / "python-example"):
         lines = told(tmp_path, "drive.py").splitlines()
     readme = (example / "README.md").read_text().splitlines()
-    at = readme.index("$ python examples/02-python/drive.py")
+    at = readme.index("$ python examples/03-python/drive.py")
     # How long a call takes differs.
     assert lines[:3] == readme[at + 1 : at + 4]
     assert re.fullmatch(r"a call takes \d+\.\d\d us", lines[3]) and len(lines) == 4

@@ -128,7 +128,7 @@ def test_the_package_is_typed(tmp_path: pathlib.Path) -> None:
 
 
 def test_the_example_is_typed(tmp_path: pathlib.Path) -> None:
-    example = ROOT / "examples/02-python"
+    example = ROOT / "examples/03-python"
     compile_python(example / "engine.idl", tmp_path / "engine.py")
     (tmp_path / "drive.py").write_text((example / "drive.py").read_text())
     checked = mypy(tmp_path, "drive.py")
