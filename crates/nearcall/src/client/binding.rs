@@ -1,14 +1,16 @@
 //! A binding as its client holds it, and an A-stack of it while a thread has it.
 
 mod claiming;
+mod identity;
 mod telling;
+#[cfg(test)]
+mod tests;
 mod unattended;
 
-use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ops::Deref;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use nearcall_abi::message::CLASSES_MAX;
@@ -26,8 +28,9 @@ use nearcall_os::forks::{self, InChild, Listed};
 use nearcall_os::futex;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
-use nearcall_os::thread_pointer::thread_pointer;
 
+use self::identity::IDENTITY;
+pub(crate) use self::identity::{identity, thread_number};
 use self::unattended::Unattended;
 use super::claimants::Claimants;
 use super::control::Control;
@@ -37,7 +40,6 @@ use super::switching;
 use crate::binding::ImportOptions;
 use crate::domain::Domain;
 use crate::error::CallError;
-use crate::server::current;
 use nearcall_os::astack::{AStack, AStackTable};
 
 /// Most extensions of a binding past the A-stacks it was bound with (L49).
@@ -458,21 +460,25 @@ impl<'b> Grip<'b> {
         }
     }
 
-    /// Gives the A-stack back to whom it is kept for. False: [`Grip::give_back_otherwise`].
+    /// Gives the A-stack back to whom it is kept for.
+    ///
+    /// # Errors: what it was kept by, for [`Grip::give_back_otherwise`].
     #[inline(always)]
-    pub fn keep(self) -> bool {
+    pub fn keep(self) -> Result<(), u64> {
         let linkage = self.linkage();
         let bit = linkage.kept();
-        bit != 0 && self.binding.bias(linkage).release(IDENTITY.get(), bit)
+        let is_kept = bit != 0 && self.binding.bias(linkage).release(IDENTITY.get(), bit);
+        if is_kept { Ok(()) } else { Err(bit) }
     }
 
-    /// Gives the A-stack back to its list, if it is not kept, or no longer.
+    /// Gives the A-stack back to its list, if it was not kept (`bit` is 0), or is no longer. Its
+    /// linkage record says no more which: whoever revokes may have the A-stack by now.
     #[cold]
     #[inline(never)]
-    pub fn give_back_otherwise(self) {
+    pub fn give_back_otherwise(self, bit: u64) {
         let linkage = self.linkage();
         let (bias, index) = (self.binding.bias(linkage), linkage.index);
-        if linkage.kept() == 0 || bias.settle(index) == Settled::Push {
+        if bit == 0 || bias.settle(index) == Settled::Push {
             self.binding.release(index);
         }
     }
@@ -540,56 +546,8 @@ impl<'b> Deref for Held<'b> {
 impl Drop for Held<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if !self.grip.keep() {
-            self.grip.give_back_otherwise();
+        if let Err(bit) = self.grip.keep() {
+            self.grip.give_back_otherwise(bit);
         }
     }
-}
-
-thread_local! {
-    /// This thread's number, which no other thread of this process ever had; 0: none yet.
-    static NUMBER: Cell<u64> = const { Cell::new(0) };
-    /// What biases know this thread by; 0: nothing yet.
-    static IDENTITY: Cell<u64> = const { Cell::new(0) };
-}
-
-/// What biases know this thread by, from here on: its thread pointer, which the call path in C
-/// compares as well. A thread that comes after it may inherit its biases, as it inherits the
-/// memory that the pointer points to.
-///
-/// A server processor has a number, which is no pointer: its calls are nested ones, which have no
-/// more time than the calls they are made for, and the call path in C does not ask (0026).
-#[inline]
-pub(crate) fn identity() -> u64 {
-    match IDENTITY.get() {
-        0 => identify(),
-        identity => identity,
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn identify() -> u64 {
-    let pointer = (!current::has_entered_domain()).then(thread_pointer).flatten();
-    // Thread pointers are even.
-    IDENTITY.set(pointer.unwrap_or_else(|| thread_number() << 1 | 1));
-    IDENTITY.get()
-}
-
-/// This thread's number; it has one from here on.
-#[inline(always)]
-pub(crate) fn thread_number() -> u64 {
-    match NUMBER.get() {
-        0 => number_thread(),
-        number => number,
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn number_thread() -> u64 {
-    static NUMBERS: AtomicU64 = AtomicU64::new(1);
-    // Relaxed: all that matters is that no two are alike.
-    NUMBER.set(NUMBERS.fetch_add(1, Ordering::Relaxed));
-    NUMBER.get()
 }

@@ -98,8 +98,7 @@ impl Client {
     pub unsafe fn unclaim_brief(&self, class: usize) {
         let (bias, grip) = self.binding().inner().first_of_class(class);
         if bias.settle(bias.first()) == Settled::Push {
-            grip.linkage().set_kept(0);
-            grip.give_back_otherwise();
+            grip.give_back_otherwise(0);
         }
     }
 
@@ -140,7 +139,8 @@ impl Client {
     ///
     /// - B1 held, but for the bit. From here on it is not.
     pub unsafe fn release_brief(&self, class: usize) {
-        self.grip(class).give_back_otherwise();
+        let (bias, grip) = self.binding().inner().first_of_class(class);
+        grip.give_back_otherwise(bias.bit(bias.first()));
     }
 
     /// The A-stack, for a thread that biases know from here on: it may have inherited this one, and

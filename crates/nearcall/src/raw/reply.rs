@@ -42,18 +42,18 @@ impl Drop for Reply<'_> {
     /// One unlikely call in all: with two of them it is not inlined where a stub ends.
     #[inline(always)]
     fn drop(&mut self) {
-        let is_kept = self.grip.keep();
-        if !is_kept || self.out_of_line.is_some() {
-            end_otherwise(self.grip, is_kept, self.out_of_line.take());
+        let kept = self.grip.keep();
+        if kept.is_err() || self.out_of_line.is_some() {
+            end_otherwise(self.grip, kept, self.out_of_line.take());
         }
     }
 }
 
 #[cold]
 #[inline(never)]
-fn end_otherwise(grip: Grip<'_>, is_kept: bool, _results: Option<Arc<Segment>>) {
-    if !is_kept {
-        grip.give_back_otherwise();
+fn end_otherwise(grip: Grip<'_>, kept: Result<(), u64>, _results: Option<Arc<Segment>>) {
+    if let Err(bit) = kept {
+        grip.give_back_otherwise(bit);
     }
 }
 

@@ -1,0 +1,66 @@
+//! Biases that end under their owners' hands.
+
+use std::collections::HashSet;
+
+use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+
+use super::{ClientBinding, identity};
+use crate::client::deadline::Deadline;
+use crate::raw::{Arguments, Entries, Outcome};
+use crate::testing::TestServer;
+
+/// A-stacks of the class.
+const ASTACKS: usize = 4;
+
+static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
+    name: "Biased",
+    hash: [3; 16],
+    procedures: &[ProcedureDescriptor {
+        name: "null",
+        hash: [4; 16],
+        class: 0,
+        is_oneway: false,
+        is_idempotent: false,
+        is_leaf: false,
+    }],
+    classes: &[AStackClass { block_bytes: 0, count: ASTACKS as u32 }],
+    appendables: &[],
+};
+
+struct Null;
+
+impl Entries for Null {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &INTERFACE
+    }
+
+    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        arguments.results().reply(0)
+    }
+}
+
+/// Indices of as many A-stacks as can be claimed at once.
+fn all(binding: &ClientBinding) -> Vec<u32> {
+    let claim = || binding.claim_at_once(0, 0, Deadline::default()).unwrap();
+    let held: Vec<_> = std::iter::from_fn(claim).take(ASTACKS + 1).collect();
+    held.iter().map(|(held, _)| held.linkage().index).collect()
+}
+
+/// The revoker sees the bit that its owner has just given back, and pushes the A-stack; then the
+/// owner sees that it is the owner no more.
+#[test]
+fn what_is_given_back_under_a_revocation_is_listed_once() {
+    let server = TestServer::new("biased", Null);
+    let binding = server.import();
+    let binding = binding.inner();
+    let (held, _) = binding.claim_at_once(0, 0, Deadline::default()).unwrap().unwrap();
+    let grip = held.let_go();
+    let bit = grip.linkage().kept();
+    assert_ne!(bit, 0);
+    assert!(binding.bias(grip.linkage()).release(identity(), bit));
+    binding.revoke_bias(0);
+    grip.give_back_otherwise(bit);
+    let claimed = all(binding);
+    assert_eq!(claimed.len(), ASTACKS, "{claimed:?}");
+    assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), ASTACKS, "{claimed:?}");
+}
