@@ -8,8 +8,9 @@
 namespace nearcall {
 
 /* A value that lies elsewhere, since its type holds its holder's: an optional of which no more than
- * a pointer is in the holder. It is copied as its value is. A member that is not `@optional`, and a
- * value of a map, must be there when they are sent. */
+ * a pointer is in the holder. It is copied as its value is, and destroyed: one in the other, so that
+ * many thousands of levels take more stack than there may be. A member that is not `@optional`, and
+ * a value of a map, must be there when they are sent. */
 template <class T> class boxed {
   public:
     boxed() noexcept = default;
@@ -41,7 +42,9 @@ template <class T> class boxed {
     std::unique_ptr<T> own_;
 };
 
-/* Conversions: `nc_give` makes a value of C with memory of its own, `nc_take` reads one. */
+/* Conversions: `nc_give` makes a value of C with memory of its own, `nc_take` reads one. What is
+ * given lies so many levels deep, as C's writers count them: what they would refuse may be deeper
+ * than there is stack for. */
 namespace detail {
 
 template <class T>
@@ -78,6 +81,16 @@ inline std::uint32_t count_of(std::size_t count) {
     return static_cast<std::uint32_t>(count);
 }
 
+/* One level deeper, which is no deeper than is written. */
+inline std::uint32_t deeper(std::uint32_t depth) {
+    if (depth >= NEARCALL_DEPTH_MAX) {
+        throw call_error(NEARCALL_USAGE, "nesting is " + std::to_string(NEARCALL_DEPTH_MAX + 1) +
+                                             ", allowed is 0 to " +
+                                             std::to_string(NEARCALL_DEPTH_MAX));
+    }
+    return depth + 1;
+}
+
 /* A union holds what its discriminator selects: alternative 0, which is nothing, for no case. */
 template <class U> void check_case(const char *name, const U &value, std::size_t selected) {
     const std::size_t held = value._u.index();
@@ -99,15 +112,16 @@ template <class C> C in_place(bytes value) {
 }
 
 template <class T, class C, std::enable_if_t<is_word<T>, int> = 0>
-void nc_give(const T &value, C &target) {
+void nc_give(const T &value, C &target, std::uint32_t) {
     target = static_cast<C>(value);
 }
 
-inline void nc_give(const nearcall_long_double &value, nearcall_long_double &target) {
+inline void nc_give(const nearcall_long_double &value, nearcall_long_double &target,
+                    std::uint32_t) {
     target = value;
 }
 
-inline void nc_give(const std::string &value, char *&target) {
+inline void nc_give(const std::string &value, char *&target, std::uint32_t) {
     const std::size_t nul_at = value.find('\0');
     if (nul_at != std::string::npos) {
         throw call_error(NEARCALL_USAGE, why_no_text(nul_at));
@@ -118,53 +132,64 @@ inline void nc_give(const std::string &value, char *&target) {
     }
 }
 
-template <class T, std::size_t N, class C> void nc_give(const std::array<T, N> &value, C &target);
-template <class T, class C> void nc_give(const std::vector<T> &value, C &target);
-template <class K, class V, class C> void nc_give(const std::map<K, V> &value, C &target);
-template <class T, class C> void nc_give(const std::optional<T> &value, C *&target);
-template <class T, class C> void nc_give(const boxed<T> &value, C &target);
+template <class T, std::size_t N, class C>
+void nc_give(const std::array<T, N> &value, C &target, std::uint32_t depth);
+template <class T, class C>
+void nc_give(const std::vector<T> &value, C &target, std::uint32_t depth);
+template <class K, class V, class C>
+void nc_give(const std::map<K, V> &value, C &target, std::uint32_t depth);
+template <class T, class C>
+void nc_give(const std::optional<T> &value, C *&target, std::uint32_t depth);
+template <class T, class C> void nc_give(const boxed<T> &value, C &target, std::uint32_t depth);
 
 template <class T, std::size_t N, class C>
-void give_items(const std::array<T, N> &value, C (&target)[N]) {
+void give_items(const std::array<T, N> &value, C (&target)[N], std::uint32_t depth) {
     for (std::size_t i = 0; i < N; i++) {
         if constexpr (std::is_array<C>::value) {
-            give_items(value[i], target[i]);
+            give_items(value[i], target[i], depth);
         } else {
-            nc_give(value[i], target[i]);
+            nc_give(value[i], target[i], depth);
         }
     }
 }
 
-template <class T, std::size_t N, class C> void nc_give(const std::array<T, N> &value, C &target) {
-    give_items(value, target._at);
+template <class T, std::size_t N, class C>
+void nc_give(const std::array<T, N> &value, C &target, std::uint32_t depth) {
+    give_items(value, target._at, depth);
 }
 
-template <class T, class C> void nc_give(const std::vector<T> &value, C &target) {
+template <class T, class C>
+void nc_give(const std::vector<T> &value, C &target, std::uint32_t depth) {
+    const std::uint32_t inner = deeper(depth);
     using item = std::remove_pointer_t<decltype(target._buffer)>;
     const std::uint32_t count = count_of(value.size());
     target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
     for (const auto &one : value) {
         /* Of a vector of bool there are no elements to refer to. */
         const T &element = one;
-        nc_give(element, target._buffer[target._length++]);
+        nc_give(element, target._buffer[target._length++], inner);
     }
 }
 
-template <class K, class V, class C> void nc_give(const std::map<K, V> &value, C &target) {
+template <class K, class V, class C>
+void nc_give(const std::map<K, V> &value, C &target, std::uint32_t depth) {
+    const std::uint32_t inner = deeper(depth);
     using item = std::remove_pointer_t<decltype(target._buffer)>;
     const std::uint32_t count = count_of(value.size());
     target._buffer = static_cast<item *>(allocated(count * sizeof(item)));
     for (const auto &one : value) {
         item &pair = target._buffer[target._length++];
-        nc_give(one.first, pair.key);
-        nc_give(one.second, pair.value);
+        nc_give(one.first, pair.key, inner);
+        nc_give(one.second, pair.value, inner);
     }
 }
 
-template <class T, class C> void nc_give(const std::optional<T> &value, C *&target) {
+template <class T, class C>
+void nc_give(const std::optional<T> &value, C *&target, std::uint32_t depth) {
     if (value) {
+        const std::uint32_t inner = deeper(depth);
         target = static_cast<C *>(allocated(sizeof(C)));
-        nc_give(*value, *target);
+        nc_give(*value, *target, inner);
     }
 }
 
@@ -172,9 +197,10 @@ template <class T, class C> void nc_give(const std::optional<T> &value, C *&targ
 struct empty_box {};
 
 /* A member with such a map somewhere. */
-template <class T, class C> void give_boxes(const char *name, const T &value, C &target) {
+template <class T, class C>
+void give_boxes(const char *name, const T &value, C &target, std::uint32_t depth) {
     try {
-        nc_give(value, target);
+        nc_give(value, target, depth);
     } catch (const empty_box &) {
         throw call_error(NEARCALL_USAGE, "a value of " + std::string(name) +
                                              " is 0, allowed is one that is there");
@@ -182,23 +208,25 @@ template <class T, class C> void give_boxes(const char *name, const T &value, C 
 }
 
 /* A member is a pointer in C, and a value of a map is none. */
-template <class T, class C> void nc_give(const boxed<T> &value, C &target) {
+template <class T, class C> void nc_give(const boxed<T> &value, C &target, std::uint32_t depth) {
     if constexpr (std::is_pointer<C>::value) {
         if (value) {
+            const std::uint32_t inner = deeper(depth);
             target = static_cast<C>(allocated(sizeof *target));
-            nc_give(*value, *target);
+            nc_give(*value, *target, inner);
         }
     } else if (value) {
-        nc_give(*value, target);
+        nc_give(*value, target, depth);
     } else {
         throw empty_box();
     }
 }
 
-/* A parameter: whose value does not fit is told by its name. */
-template <class T, class C> void give_parameter(const char *name, const T &value, C &target) {
+/* A parameter, a result or an item: what does not fit is refused by its name. */
+template <class T, class C>
+void give_named(const char *name, const T &value, C &target, std::uint32_t depth) {
     try {
-        nc_give(value, target);
+        nc_give(value, target, depth);
     } catch (const call_error &error) {
         throw unfit(name, error.what());
     }

@@ -42,6 +42,12 @@ Node behind(Node &&next) {
     return node;
 }
 
+struct Planted : nearcall::taker<Node, std::uint32_t> {
+    std::uint32_t count = 0;
+    void take(const Node &) override { count++; }
+    std::uint32_t end() override { return count; }
+};
+
 class Trees : public boxing::TreesServer {
   public:
     Node primed(const Node &node) override {
@@ -53,6 +59,9 @@ class Trees : public boxing::TreesServer {
         return changed;
     }
     std::int32_t counted(const boxing::Twig &twig) override { return twig.only.number + 1; }
+    std::unique_ptr<nearcall::taker<Node, std::uint32_t>> planted() override {
+        return std::make_unique<Planted>();
+    }
 };
 
 Node leaf(const char *name) {
@@ -102,7 +111,7 @@ struct Numbers {
     std::int32_t *_buffer;
 };
 
-void nc_give(const Single &value, std::int32_t &target) { target = *value.number; }
+void nc_give(const Single &value, std::int32_t &target, std::uint32_t) { target = *value.number; }
 
 // Elements are sent from where they are: of a tree, each level would be copied with all below it.
 void send_without_copies() {
@@ -110,7 +119,7 @@ void send_without_copies() {
     all[0].number = std::make_unique<std::int32_t>(6);
     all[1].number = std::make_unique<std::int32_t>(28);
     Numbers numbers{};
-    nearcall::detail::nc_give(all, numbers);
+    nearcall::detail::nc_give(all, numbers, 0);
     CHECK(numbers._length == 2 && numbers._buffer[0] == 6 && numbers._buffer[1] == 28);
     nearcall_free(numbers._buffer);
 }
@@ -166,9 +175,78 @@ void refuse(const boxing::Trees &trees) {
                    "it holds alternative 1");
 }
 
+const std::string too_deep = "nesting is 65, allowed is 0 to 64";
+
+// As deep as is written, and one level deeper, of values that are each in the one before.
+template <class F> void expect_limit(const boxing::Trees &trees, int levels, Node node, F around) {
+    for (int level = 0; level < levels; level++) {
+        node = around(std::move(node));
+    }
+    CHECK(!trees.primed(node).name.empty());
+    expect_refusal([&] { trees.primed(around(std::move(node))); }, "node: " + too_deep);
+}
+
+// The innermost has lists, which count one.
+void count_levels(const boxing::Trees &trees) {
+    expect_limit(trees, 31, leaf("boxed"), [](Node &&inner) {
+        Node node = behind(std::move(inner));
+        node.name = "next";
+        return node;
+    });
+    const auto listed = [](Node &&inner) {
+        Node node = leaf("list");
+        node.all.push_back(std::move(inner));
+        return node;
+    };
+    expect_limit(trees, 63, leaf("listed"), listed);
+    expect_limit(trees, 63, leaf("named"), [](Node &&inner) {
+        Node node = leaf("map");
+        node.named["inner"] = std::move(inner);
+        return node;
+    });
+    expect_limit(trees, 63, leaf("linked"), [](Node &&inner) {
+        Node node = leaf("union");
+        node.link._d = true;
+        node.link._u.emplace<1>(std::move(inner));
+        return node;
+    });
+    Node counting = leaf("optional");
+    counting.numbers.emplace();
+    expect_limit(trees, 62, std::move(counting), listed);
+}
+
+// An item is in a batch, which is a level.
+void count_levels_of_items(const boxing::Trees &trees) {
+    Node node = leaf("item");
+    for (int level = 0; level < 62; level++) {
+        Node outer;
+        outer.all.push_back(std::move(node));
+        node = std::move(outer);
+    }
+    auto sink = trees.planted();
+    sink.put(node);
+    Node outer;
+    outer.all.push_back(std::move(node));
+    expect_refusal([&] { sink.put(outer); }, "item: " + too_deep);
+    CHECK(sink.end() == 1);
+}
+
+// However deep a value is that somebody has made, its conversion takes no more stack.
+void refuse_abyss(const boxing::Trees &trees) {
+    Node node = leaf("bottom");
+    for (int links = 0; links < 100000; links++) {
+        node = behind(std::move(node));
+    }
+    expect_refusal([&] { trees.primed(node); }, "node: " + too_deep);
+    // Destroyed as it is, each box would be in the middle of the one before.
+    while (node.next) {
+        Node next = std::move(*node.next);
+        node = std::move(next);
+    }
+}
+
 // What a reader would take for a lie is refused where it is made, and the binding holds.
 void refuse_depth(const boxing::Trees &trees) {
-    const std::string why = "nesting is 65, allowed is 0 to 64";
     // The innermost has lists, which count one.
     Node node = leaf("last");
     for (int links = 1; links < 31; links++) {
@@ -178,7 +256,7 @@ void refuse_depth(const boxing::Trees &trees) {
     node.name = "deeper";
     node = behind(std::move(node));
     CHECK(trees.primed(node).next->name == "deeper'");
-    expect_refusal([&] { trees.primed(behind(Node(node))); }, why);
+    expect_refusal([&] { trees.primed(behind(Node(node))); }, "node: " + too_deep);
     node.name = "deeper";
     try {
         trees.primed(node);
@@ -201,6 +279,9 @@ int main() {
     call(trees);
     refuse(trees);
     refuse_depth(trees);
+    count_levels(trees);
+    count_levels_of_items(trees);
+    refuse_abyss(trees);
     call(trees);
     std::printf("%u checks\n", checks);
 }

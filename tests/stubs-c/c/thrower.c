@@ -28,7 +28,7 @@ static char *strange(void *self, nearcall_environment *env) {
 static throwing_Either unfit(void *self, nearcall_environment *env) {
     const throwing_Either none = {0};
     (void)self;
-    fputs("throwing::Thrower::unfit returned what cannot be sent: "
+    fputs("throwing::Thrower::unfit returned what cannot be sent: returned: "
           "the discriminator of throwing::Either is 1, which selects alternative 1, "
           "and it holds alternative 2\n",
           stderr);

@@ -22,6 +22,7 @@ mod install;
 mod judging;
 mod lacking;
 mod lending;
+mod misfit;
 mod policies;
 mod posting;
 mod prealloc;

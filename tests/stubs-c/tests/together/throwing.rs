@@ -15,7 +15,7 @@ const SAID: [&str; 6] = [
     "throwing::Thrower::plain threw: nothing is plain",
     "throwing::Thrower::declared threw: beyond 3",
     "throwing::Thrower::strange threw: no std::exception",
-    "throwing::Thrower::unfit returned what cannot be sent: \
+    "throwing::Thrower::unfit returned what cannot be sent: returned: \
      the discriminator of throwing::Either is 1, which selects alternative 1, \
      and it holds alternative 2",
     "throwing::Thrower::numbers threw: no more numbers",

@@ -33,7 +33,10 @@ impl Cpp<'_, '_> {
             text.line("::std::memset(&nc_raised, 0, sizeof nc_raised);");
             if !is_empty {
                 text.line("try {");
-                text.line("    nc_give(thrown, nc_raised);");
+                let name = quoted(&self.c.model.declaration(*id).name.to_string());
+                text.line(format!(
+                    "    ::nearcall::detail::give_named({name}, thrown, nc_raised, 0);"
+                ));
                 text.line(format!("    ::nearcall_raise_{c}(nc_env, nc_raised);"));
                 text.line("} catch (...) {");
                 text.line(format!("    ::nearcall_free_{c}(&nc_raised);"));

@@ -31,9 +31,9 @@ impl Cpp<'_, '_> {
         // With its namespace: what a parameter is called may be a type's name.
         let (own, c) = (self.path(id), self.c.names.declaration(id));
         self.open_conversion("give", (&own, c), all.is_empty(), text);
-        for ((own, c), member) in pairs().zip(&all) {
+        for (((own, c), member), is_boxed) in pairs().zip(&all).zip(self.c.boxed(id)) {
             let [from, to] = [format!("value.{own}"), format!("target.{c}")];
-            text.line(self.member_given(id, member, &from, &to));
+            text.line(self.member_given(id, (member, is_boxed), [&from, &to]));
         }
         text.close("}");
         self.open_conversion("take", (&own, c), all.is_empty(), text);
@@ -50,29 +50,36 @@ impl Cpp<'_, '_> {
     }
 
     /// Gives a member of `holder` to C; boxes that a map holds may have no value.
-    fn member_given(&self, holder: DeclarationId, member: &Member, from: &str, to: &str) -> String {
+    fn member_given(
+        &self,
+        holder: DeclarationId,
+        (member, is_boxed): (&Member, bool),
+        [from, to]: [&str; 2],
+    ) -> String {
+        // A level of the option's and one of the box, which are one value here.
+        let depth = if member.is_optional && is_boxed { "nc_depth + 1" } else { "nc_depth" };
         if !self.has_boxes(holder, member) {
-            return format!("nc_give({from}, {to});");
+            return format!("nc_give({from}, {to}, {depth});");
         }
         let name = format!("{}::{}", self.c.model.declaration(holder).name, member.name);
-        format!("::nearcall::detail::give_boxes({}, {from}, {to});", quoted(&name))
+        format!("::nearcall::detail::give_boxes({}, {from}, {to}, {depth});", quoted(&name))
     }
 
     fn print_union_conversions(&self, id: DeclarationId, union: &Union, text: &mut Text) {
         let (own, c) = (self.path(id), self.c.names.declaration(id));
         let names = self.c.names.beside(union.cases.iter().map(|case| &*case.member.name));
         self.open_conversion("give", (&own, c), false, text);
-        text.line("nc_give(value._d, target._d);");
+        text.line("nc_give(value._d, target._d, nc_depth);");
         let scoped = quoted(&self.c.model.declaration(id).name.to_string());
         let check = |at| format!("::nearcall::detail::check_case({scoped}, value, {at});");
         self.open_switch("target", union, text);
-        for (own, index) in names.iter().zip(0u32..) {
+        for ((own, index), is_boxed) in names.iter().zip(0u32..).zip(self.c.boxed(id)) {
             self.c.print_labels(union, index, text);
             let at = index + 1;
             text.line(format!("    {}", check(at)));
             let [from, to] = [format!("::std::get<{at}>(value._u)"), format!("target._u.{own}")];
             let member = &union.cases[index as usize].member;
-            text.line(format!("    {}", self.member_given(id, member, &from, &to)));
+            text.line(format!("    {}", self.member_given(id, (member, is_boxed), [&from, &to])));
             text.line("    break;");
         }
         // A discriminator that no union of this type has is refused by what C writes.
@@ -114,8 +121,13 @@ impl Cpp<'_, '_> {
             _ => (format!("::{c}"), name.to_owned()),
         };
         let (value_name, target_name) = if empty { ("", "") } else { ("value", "target") };
+        let depth = match (verb, empty) {
+            ("give", true) => ", ::std::uint32_t",
+            ("give", false) => ", ::std::uint32_t nc_depth",
+            _ => "",
+        };
         text.open(format!(
-            "inline void nc_{verb}(const {value} &{value_name}, {target} &{target_name}) {{"
+            "inline void nc_{verb}(const {value} &{value_name}, {target} &{target_name}{depth}) {{"
         ));
         if !empty {
             text.line(format!("using ::nearcall::detail::nc_{verb};"));

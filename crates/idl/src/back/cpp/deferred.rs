@@ -161,7 +161,7 @@ impl Cpp<'_, '_> {
             Some(_) if operation.returns_descriptor.is_some() => ", nc_returned.release()",
             Some(declared) => {
                 self.held(declared, "nc_held", text);
-                text.line("nc_give(nc_returned, nc_held.value);");
+                text.line(self.given_returned_value(declared, ["nc_returned", "nc_held.value"]));
                 ", nc_held.moved()"
             }
             None => "",
@@ -172,7 +172,7 @@ impl Cpp<'_, '_> {
             let place = format!("nc_record->{own}");
             match parameter.descriptor {
                 Some(_) => text.line(format!("{place} = {own}.release();")),
-                None => text.lines(self.changed(&parameter.declared, &place, own)),
+                None => text.lines(self.changed(parameter, &place, own)),
             }
         }
         text.line(format!("{reply}(nc_record{returned});"));

@@ -118,7 +118,7 @@ impl Cpp<'_, '_> {
         text.line("using ::nearcall::detail::nc_give;");
         text.line("nearcall_environment nc_env;");
         self.held(came.item, "nc_item", text);
-        text.line("nc_give(nc_source, nc_item.value);");
+        text.line(self.given_item(came.item, ["nc_source", "nc_item.value"]));
         text.open(format!("if (!::nearcall_give_{c}({outlet}, nc_item.moved(), &nc_env)) {{"));
         text.open("if (nc_env.outcome == NEARCALL_GIVEN_UP) {");
         text.line("throw ::nearcall::given_up(nc_env.message);");

@@ -90,7 +90,7 @@ impl Cpp<'_, '_> {
         text.line("using ::nearcall::detail::nc_give;");
         text.line("nearcall_environment nc_env;");
         self.held(feed.item, "nc_item", text);
-        text.line("nc_give(nc_source, nc_item.value);");
+        text.line(self.given_item(feed.item, ["nc_source", "nc_item.value"]));
         text.line(format!("::nearcall_put_{name}(own, nc_item.moved(), &nc_env);"));
         self.print_thrown(feed.carrier, text);
         text.close("}");
@@ -164,7 +164,7 @@ impl Cpp<'_, '_> {
         text.line(format!("{} nc_made{{}};", self.type_name(declared)));
         text.open(format!("if (static_cast<{class} *>(nc_self)->next(nc_made)) {{"));
         text.line(HAS_RETURNED);
-        text.line("nc_give(nc_made, nc_new.value);");
+        text.line(self.given_item(declared, ["nc_made", "nc_new.value"]));
         text.line("*nc_item = nc_new.moved();");
         text.line("return true;");
         text.close("}");
@@ -209,11 +209,11 @@ impl Cpp<'_, '_> {
         text.open("try {");
         let call = format!("static_cast<{class} *>(nc_self)->end()");
         match returns {
-            Some(_) => {
+            Some(declared) => {
                 text.line("using ::nearcall::detail::nc_give;");
                 text.line(format!("const auto nc_value = {call};"));
                 text.line(HAS_RETURNED);
-                text.line("nc_give(nc_value, nc_returned.value);");
+                text.line(self.given_returned_value(declared, ["nc_value", "nc_returned.value"]));
             }
             None => text.line(format!("{call};")),
         }

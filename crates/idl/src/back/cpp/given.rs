@@ -2,8 +2,10 @@
 //! of the caller's (`@prealloc`, docs/design/0014).
 
 use crate::back::c::text::Text;
+use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
-use crate::model::Operation;
+use crate::layout::{Shape, shape};
+use crate::model::{Operation, Type};
 
 /// How an argument of C++ is given to a function of C.
 pub struct Given {
@@ -26,7 +28,37 @@ pub fn local_of(own: &str) -> String {
     format!("nc_given_{own}")
 }
 
+/// What errors call what is returned, and an item of a feed.
+const RETURNED: &str = "returned";
+const ITEM: &str = "item";
+
 impl Cpp<'_, '_> {
+    /// Gives a value to C, so many levels deep. What is no number may not fit, and is refused by
+    /// its name.
+    pub fn given_named(
+        &self,
+        declared: &Type,
+        name: &str,
+        [from, to]: [&str; 2],
+        depth: u32,
+    ) -> String {
+        if matches!(shape(self.c.model, declared), Shape::Scalar(_)) {
+            return format!("nc_give({from}, {to}, {depth});");
+        }
+        let name = quoted(name);
+        format!("::nearcall::detail::give_named({name}, {from}, {to}, {depth});")
+    }
+
+    /// The same of what a procedure returns.
+    pub fn given_returned_value(&self, declared: &Type, between: [&str; 2]) -> String {
+        self.given_named(declared, RETURNED, between, 0)
+    }
+
+    /// The same of an item, which is in a batch.
+    pub fn given_item(&self, declared: &Type, between: [&str; 2]) -> String {
+        self.given_named(declared, ITEM, between, 1)
+    }
+
     /// The type of what is returned, where a client's function has a parameter for that.
     pub fn returned_memory(&self, operation: &Operation) -> Option<String> {
         let declared = operation.returns.as_ref().filter(|_| operation.returns_prealloc);

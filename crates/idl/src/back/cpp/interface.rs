@@ -269,22 +269,14 @@ impl Cpp<'_, '_> {
             _ => {
                 self.held(declared, &local, text);
                 if parameter.direction != Direction::Out {
-                    text.line(self.parameter_given(parameter, own, &local));
+                    let value = format!("{local}.value");
+                    text.line(self.given_named(declared, &parameter.name, [own, &value], 0));
                 }
                 let is_changed = parameter.direction != Direction::In;
                 let after = is_changed.then(|| format!("nc_take({local}.value, {own});"));
                 Given { argument: format!("&{local}.value"), came: None, after }
             }
         }
-    }
-
-    /// What is text somewhere, or has a length, may not fit.
-    fn parameter_given(&self, parameter: &Parameter, own: &str, local: &str) -> String {
-        if !self.c.owns(&parameter.declared) {
-            return format!("nc_give({own}, {local}.value);");
-        }
-        let name = quoted(&parameter.name);
-        format!("::nearcall::detail::give_parameter({name}, {own}, {local}.value);")
     }
 
     /// The call of a function of C, and a local for what it returns.
@@ -403,7 +395,9 @@ impl Cpp<'_, '_> {
         text.line(HAS_RETURNED);
         match returned {
             Some(_) if is_feed => text.lines(self.made(procedure, name)),
-            Some(_) if !is_descriptor => text.line("nc_give(nc_value, nc_returned.value);"),
+            Some(declared) if !is_descriptor => {
+                text.line(self.given_returned_value(declared, ["nc_value", "nc_returned.value"]));
+            }
             _ => {}
         }
         text.lines(after);
@@ -448,7 +442,7 @@ impl Cpp<'_, '_> {
                     if parameter.direction == Direction::Inout {
                         text.line(format!("nc_take(*{own}, {given});"));
                     }
-                    after.extend(self.changed(&parameter.declared, &format!("*{own}"), &given));
+                    after.extend(self.changed(parameter, &format!("*{own}"), &given));
                     arguments.push(given);
                 }
                 Stands::Text | Stands::Value => {
@@ -491,12 +485,14 @@ impl Cpp<'_, '_> {
     }
 
     /// Puts what the procedure made of a parameter in the place of what was there.
-    pub fn changed(&self, declared: &Type, own: &str, given: &str) -> Vec<String> {
+    pub fn changed(&self, parameter: &Parameter, own: &str, given: &str) -> Vec<String> {
+        let declared = &parameter.declared;
         let mut lines = vec![String::from("{")];
         let mut inner = Text::default();
         self.held(declared, "nc_new", &mut inner);
         lines.extend(inner.finish().lines().map(|line| format!("    {line}")));
-        lines.push(format!("    nc_give({given}, nc_new.value);"));
+        let new = [given, "nc_new.value"];
+        lines.push(format!("    {}", self.given_named(declared, &parameter.name, new, 0)));
         lines.extend(self.c.free(declared, &format!("({own})")).map(|free| format!("    {free}")));
         lines.push(format!("    {own} = nc_new.moved();"));
         lines.push(String::from("}"));
