@@ -13,13 +13,14 @@
 //! ```
 //!
 //! Decides what cargo is told and what happens to mistakes: they are shown as the compiler shows
-//! them, and the build script ends. Knows no rule of the language.
+//! them, and the build script ends. What is noted otherwise is a warning of cargo's. Knows no rule
+//! of the language.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use crate::back::rust::compile_rust;
-use crate::diagnostic::render;
+use crate::diagnostic::{Diagnostic, render};
 use crate::front;
 use crate::front::dialect::Dialect;
 use crate::front::options::Options;
@@ -114,11 +115,11 @@ impl Builder {
         for watched in read.filter(|read| is_watched(read, written.as_deref())) {
             println!("cargo::rerun-if-changed={}", watched.display());
         }
-        let findings = render::texts(&compilation.diagnostics, &sources, false);
+        let findings = compilation.diagnostics;
         let Some(model) = compilation.model else {
-            return Err(Failed::Findings(findings));
+            return Err(Failed::Findings(render::texts(&findings, &sources, false)));
         };
-        eprint!("{findings}");
+        print!("{}", warnings(&findings, &sources));
         let directory = match &self.out_directory {
             Some(directory) => directory.clone(),
             None => env::var_os("OUT_DIR").map(PathBuf::from).ok_or(Failed::NoOutDirectory)?,
@@ -129,6 +130,12 @@ impl Builder {
         write_if_changed(&output, &compile_rust(&model))
             .map_err(|error| Failed::Output(output, error))
     }
+}
+
+/// What is noted of a file that was compiled: cargo shows nothing else of a script that succeeds.
+fn warnings(findings: &[Diagnostic], sources: &SourceMap) -> String {
+    let lines = findings.iter().map(|finding| render::line(finding, sources));
+    lines.map(|line| format!("cargo::warning={line}\n")).collect()
 }
 
 /// Not what the build script itself has written, below `OUT_DIR`: that is newer than the script's
@@ -195,6 +202,23 @@ mod tests {
         builder.dialect(Dialect::Midl).try_compile(&input).unwrap();
         assert_eq!(fs::read_to_string(&output).unwrap(), told);
         assert!(told.contains("pub trait AdderServer"), "{told}");
+        fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn what_is_noted_is_a_line_that_cargo_shows() {
+        let mut sources = SourceMap::default();
+        let directory = env::temp_dir().join(format!("nearcall-noted-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let input = directory.join("misspelled.idl");
+        fs::write(&input, "struct Dish {\n    @rang(min = 1, max = 5) long price;\n};").unwrap();
+        let compilation = front::compile(&input, &Options::default().for_stubs(), &mut sources);
+        let want = format!(
+            "cargo::warning={}:2:5: `@rang` is not known, and ignored (N0281): did you mean \
+             `@range`?\n",
+            input.display()
+        );
+        assert_eq!(warnings(&compilation.diagnostics, &sources), want);
         fs::remove_dir_all(directory).unwrap();
     }
 

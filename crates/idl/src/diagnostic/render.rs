@@ -46,6 +46,14 @@ pub fn text(finding: &Diagnostic, sources: &SourceMap, is_coloured: bool) -> Str
     renderer.render(&groups) + "\n"
 }
 
+/// One finding as one line: the place, the message, the code and the way out.
+pub fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
+    let (path, place) = (sources.path(finding.span).display(), sources.place(finding.span));
+    let help = finding.help.as_ref().map(|help| format!(": {help}")).unwrap_or_default();
+    let (message, code) = (&finding.message, finding.rule.code);
+    format!("{path}:{}:{}: {message} ({code}){help}", place.line, place.column)
+}
+
 /// All findings, an empty line between them.
 pub fn texts(findings: &[Diagnostic], sources: &SourceMap, is_coloured: bool) -> String {
     let texts: Vec<String> =

@@ -1,6 +1,6 @@
 //! Type uses (clauses 7.4.1.4.4, 7.4.13.4).
 
-use super::{Parser, Result, rules};
+use super::{Failed, Parser, Result, rules};
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{Declarator, Expression, TypeKind, TypeUse};
 use crate::front::token::TokenKind;
@@ -60,7 +60,16 @@ impl Parser {
         if !is_name {
             return Err(self.unexpected("a type"));
         }
-        Ok(TypeKind::Name(self.scoped_name("a type")?))
+        let name = self.scoped_name("a type")?;
+        if self.is("<") {
+            let message = format!("`{name}` takes nothing in angle brackets");
+            let finding = Diagnostic::new(&rules::UNEXPECTED, self.span(), message).help(
+                "`string<N>`, `wstring<N>`, `sequence<T>`, `sequence<T, N>` and `map<K, V>` do",
+            );
+            self.report(finding);
+            return Err(Failed);
+        }
+        Ok(TypeKind::Name(name))
     }
 
     fn primitive(&mut self) -> Result<Option<Primitive>> {

@@ -11,6 +11,7 @@ use super::Resolver;
 use super::constant::Wanted;
 use super::scope::{ROOT, ScopeId, SymbolId, SymbolKind};
 use super::standard::{self, Absent, Standard, StandardParameter, Takes};
+use super::unknown::nearest;
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{
     self, AnnotationParameter, Arguments, Expression, ExpressionKind, Item, Name, ScopedName,
@@ -347,8 +348,12 @@ impl Resolver {
             let name = annotation.name.to_string();
             if self.noted.insert(format!("@{name}").into()) {
                 let message = format!("`@{name}` is not known, and ignored");
+                let help = match nearest(&name, standard::names()) {
+                    Some(near) => format!("did you mean `@{near}`?"),
+                    None => "if it should mean something, declare it with `@annotation`".to_owned(),
+                };
                 let note = Diagnostic::new(&rules::ANNOTATION_UNKNOWN, annotation.span, message)
-                    .help("if it should mean something, declare it with `@annotation`");
+                    .help(help);
                 self.diagnostics.push(note);
             }
             return None;

@@ -91,6 +91,10 @@ const fn standard(
     Standard { name, places, parameters }
 }
 
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    STANDARD.iter().map(|one| one.name)
+}
+
 /// By name.
 pub(super) fn find(name: &str) -> Option<&'static Standard> {
     STANDARD.iter().find(|one| one.name == name)

@@ -120,7 +120,7 @@ impl Resolver {
         while let Some(scope) = at {
             for id in self.scope(scope).symbols.iter().take(left) {
                 let name = &self.symbol(*id).name.text;
-                let limit = (text.len() / 4).clamp(1, 2);
+                let limit = distance_max(text);
                 let distance = distance(text, name, limit);
                 if distance <= limit && best.as_ref().is_none_or(|(least, _)| distance < *least) {
                     best = Some((distance, name.clone()));
@@ -131,6 +131,18 @@ impl Resolver {
         }
         best.map(|(_, name)| name)
     }
+}
+
+/// The one of some names that differs in a letter or two.
+pub(super) fn nearest<'n>(text: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let limit = distance_max(text);
+    let all = names.map(|name| (distance(text, name, limit), name));
+    all.filter(|(distance, _)| *distance <= limit).min().map(|(_, name)| name)
+}
+
+/// As many letters of a name may be others.
+fn distance_max(text: &str) -> usize {
+    (text.len() / 4).clamp(1, 2)
 }
 
 /// What a type is called that is called so in C, Rust, Python or proto3.
