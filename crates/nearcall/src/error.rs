@@ -53,7 +53,8 @@ pub enum CallError {
         procedure: ProcedureName<'static>,
     },
     /// The procedure ran, but its results are over a bound of the interface, or the server had no
-    /// memory for them.
+    /// memory for them. Why, its server alone is told: by an event of `tracing`, in C and C++ on
+    /// standard error, in Python by `sys.unraisablehook`.
     ResultsRefused {
         /// The procedure.
         procedure: ProcedureName<'static>,
@@ -427,7 +428,11 @@ impl fmt::Display for CallError {
                 write!(f, "{procedure} panicked in the server, or was dropped there unfinished")
             }
             CallError::ResultsRefused { procedure } => {
-                write!(f, "results of {procedure} are beyond a limit, or could not be made")
+                write!(
+                    f,
+                    "results of {procedure} are beyond a limit, or could not be made: its server \
+                     is told why"
+                )
             }
             CallError::Peer { procedure, fault } => {
                 write!(f, "the server broke the protocol at {procedure}: {fault}")

@@ -41,7 +41,8 @@ fn call(client: &ThrowerClient) {
     assert!(has_panicked(&numbers.next().unwrap().unwrap_err()));
     let error = client.names().unwrap().next().unwrap().unwrap_err();
     assert!(matches!(error, CallError::ResultsRefused { .. }), "{error}");
-    let want = "results of the feed of names are beyond a limit, or could not be made";
+    let want = "results of the feed of names are beyond a limit, or could not be made: its \
+                server is told why";
     assert_eq!(error.to_string(), want);
     match client.declared(true).unwrap_err() {
         Error::Exception(ThrowerDeclaredException::Refused(refused)) => {
