@@ -384,5 +384,6 @@ def test_no_wake_is_lost_where_calls_and_wakes_come_at_once(
 
 
 def test_who_is_awaited_is_exported_by_a_loop(witness: Module) -> None:
-    with pytest.raises(RuntimeError, match="no running event loop"):
+    why = "no running event loop: a task exports an AsyncServer, whose loop runs it"
+    with pytest.raises(RuntimeError, match=why):
         nearcall.export("nowhere", witnessing(witness)())

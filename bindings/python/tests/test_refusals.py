@@ -127,6 +127,13 @@ def test_what_is_no_server_is_not_exported() -> None:
         nearcall.export("nothing", object())  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("name", ["ShapesClient", "ShapesAsyncClient"])
+def test_a_name_is_imported_and_no_client_is_made_of_it(shapes: Shapes, name: str) -> None:
+    why = rf"str where a Binding is wanted: {name}.import_\(name\) makes one"
+    with pytest.raises(TypeError, match=why):
+        getattr(shapes, name)("shapes")
+
+
 def test_procedures_that_would_have_to_be_awaited_are_not_exported(shapes: Shapes) -> None:
     class Awaited(shapes.BaseServer):  # type: ignore[misc, name-defined]
         async def null(self) -> None:

@@ -79,6 +79,9 @@ class _Bound:
     _interface: typing.ClassVar[Interface]
 
     def __init__(self, binding: Binding) -> None:
+        if not isinstance(binding, Binding):
+            own, found = type(self).__name__, type(binding).__name__
+            raise TypeError(f"{found} where a Binding is wanted: {own}.import_(name) makes one")
         self._binding = binding
 
     @classmethod

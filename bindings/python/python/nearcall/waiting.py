@@ -143,6 +143,10 @@ _LOOPS: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[_Loop]]
 
 def wakes() -> Wakes:
     """Where the running event loop is told of calls that it is to serve."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError as error:
+        raise RuntimeError(f"{error}: a task exports an AsyncServer, whose loop runs it") from None
     return _Loop.running().wakes
 
 
