@@ -52,9 +52,8 @@ pub enum CallError {
         /// The procedure.
         procedure: ProcedureName<'static>,
     },
-    /// The procedure ran, but its results are over a bound of the interface, or the server had no
-    /// memory for them. Why, its server alone is told: by an event of `tracing`, in C and C++ on
-    /// standard error, in Python by `sys.unraisablehook`.
+    /// The procedure ran, but its results are over a bound, or there was no memory for them. Why,
+    /// its server alone is told: by `tracing`, in C on standard error, in Python by a hook.
     ResultsRefused {
         /// The procedure.
         procedure: ProcedureName<'static>,
@@ -585,9 +584,10 @@ impl fmt::Display for NameError {
                 "name of {} bytes makes a socket path of {path_bytes} bytes, the limit is {limit}",
                 name.len()
             ),
-            NameError::NoScope => {
-                f.write_str("XDG_RUNTIME_DIR is not set, so that there is no place for names")
-            }
+            NameError::NoScope => f.write_str(
+                "XDG_RUNTIME_DIR is not set to an absolute path, so that there is no place for \
+                 names: set it to a directory of your own, for clients and servers alike",
+            ),
         }
     }
 }

@@ -24,6 +24,12 @@ use crate::server::feeds::{Items, Taker};
 use crate::server::suspended;
 
 /// The entry stubs of one interface, over a server's procedures.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the entries of an interface",
+    label = "no entries",
+    note = "a server of `X` is exported as `XEntries::new(server)` or, of procedures that are \
+            awaited, as `XAsyncEntries::new(server)`: both are of the interface's stubs"
+)]
 pub trait Entries: Send + Sync + 'static {
     /// What is exported.
     fn interface(&self) -> &'static InterfaceDescriptor;
