@@ -11,6 +11,8 @@
 //! has not, is in the middle of it there. Nothing is called for a child that another way makes:
 //! clone(2) by hand and `_Fork` leave locks of the C library as other threads had them, so that
 //! such a child may call nothing that allocates, and with it nothing of Nearcall.
+//!
+//! The same are told of threads that are not to inherit what was kept for one that has ended.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -19,16 +21,20 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
 
-/// What a child of fork(2) has a copy of, and must not use as its parent does.
-pub trait InChild: Send + Sync {
+/// What a child of fork(2) has a copy of, and must not use as its parent does; and what may keep
+/// something for a thread by its thread pointer.
+pub trait Told: Send + Sync {
     /// This is the child, and has one thread. It neither waits for a lock nor allocates: another
     /// thread of the parent may have been at it.
     fn in_child(&self);
+
+    /// From now on nothing is kept for the thread of this thread pointer, whichever it is.
+    fn disinherit(&self, _thread_pointer: u64) {}
 }
 
 /// Whoever is told, by number.
 struct List {
-    all: BTreeMap<u64, Weak<dyn InChild>>,
+    all: BTreeMap<u64, Weak<dyn Told>>,
     next: u64,
 }
 
@@ -51,7 +57,7 @@ pub struct Listed {
 }
 
 /// From now on `whom` is told in each child.
-pub fn tell(whom: Weak<dyn InChild>) -> Listed {
+pub fn tell(whom: Weak<dyn Told>) -> Listed {
     watch();
     let mut list = lock();
     let number = list.next;
@@ -72,6 +78,14 @@ impl fmt::Debug for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listed").field("number", &self.number).finish()
     }
+}
+
+/// A thread begins with this thread pointer, and is not to have what is kept for whoever had it
+/// before.
+pub fn disinherit(thread_pointer: u64) {
+    // Told after the lock: one of them may have nobody else left, and gives up its place.
+    let all: Vec<_> = lock().all.values().filter_map(Weak::upgrade).collect();
+    all.iter().for_each(|whom| whom.disinherit(thread_pointer));
 }
 
 /// Which of the processes this is that have forked each other: a child and its parent differ.
@@ -120,7 +134,7 @@ fn lock() -> Guard {
 fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the function for the child calls `InChild`s, which neither wait nor allocate, and
+        // SAFETY: the function for the child calls `Told`s, which neither wait nor allocate, and
         // is otherwise as those for the parent: it gives a lock back that its thread has.
         let outcome = unsafe { libc::pthread_atfork(Some(hold), Some(let_go), Some(in_child)) };
         assert_eq!(outcome, 0, "no memory to notice fork(2)");
@@ -156,13 +170,37 @@ unsafe extern "C" fn in_child() {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
 
     use super::*;
 
     struct Nobody;
 
-    impl InChild for Nobody {
+    impl Told for Nobody {
         fn in_child(&self) {}
+    }
+
+    /// Which thread pointer it was told of last.
+    struct Keeper(AtomicU64);
+
+    impl Told for Keeper {
+        fn in_child(&self) {}
+
+        fn disinherit(&self, thread_pointer: u64) {
+            self.0.store(thread_pointer, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn whoever_keeps_something_is_told_of_an_heir() {
+        let keeper = Arc::new(Keeper(AtomicU64::new(0)));
+        let whom: Weak<Keeper> = Arc::downgrade(&keeper);
+        let listed = tell(whom);
+        disinherit(0x1000);
+        assert_eq!(keeper.0.load(Ordering::Relaxed), 0x1000);
+        drop(listed);
+        disinherit(0x2000);
+        assert_eq!(keeper.0.load(Ordering::Relaxed), 0x1000, "it has given up its place");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use nearcall_core::{
     WaitPolicy,
 };
 use nearcall_os::fence;
-use nearcall_os::forks::{self, InChild, Listed};
+use nearcall_os::forks::{self, Listed, Told};
 use nearcall_os::futex;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
@@ -410,12 +410,20 @@ impl ClientBinding {
     }
 }
 
-impl InChild for ClientBinding {
+impl Told for ClientBinding {
     /// No thread of the child claims an A-stack as quickly as its owner does: what does not, asks
     /// whose the binding is.
     fn in_child(&self) {
         self.state.disown();
         self.biases.iter().for_each(Bias::close);
+    }
+
+    /// The call path in C would take the thread for the one that A-stacks are kept for, and this
+    /// one for another (design note 0026).
+    fn disinherit(&self, thread_pointer: u64) {
+        let classes = 0..self.classes.len() as u32;
+        let is_kept = |class: &u32| self.biases[*class as usize].is_towards(thread_pointer);
+        classes.filter(is_kept).for_each(|class| self.revoke_bias(class));
     }
 }
 

@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use nearcall_abi::head::flag;
 use nearcall_core::{Sequence, turn};
-use nearcall_os::clock;
 use nearcall_os::shown::{self, Shown};
+use nearcall_os::thread_pointer::thread_pointer;
+use nearcall_os::{clock, forks};
 
 use super::binding::ServerBinding;
 use super::clerk::Importer;
@@ -200,8 +201,11 @@ impl Drop for Until {
     }
 }
 
-/// This thread is a processor of `domain` from now on, by this number; 0: it never watches.
+/// This thread is a processor of `domain` from now on, by this number; 0: it never watches. What
+/// clients keep for a thread that had its thread pointer before, they keep no more: biases know a
+/// processor by another number.
 pub(crate) fn enter_domain(domain: Weak<DomainCore>, number: u64) {
+    thread_pointer().into_iter().for_each(forks::disinherit);
     DOMAIN.set(domain);
     NUMBER.set(number);
     HAS_ENTERED.set(true);

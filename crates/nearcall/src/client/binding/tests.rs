@@ -1,12 +1,14 @@
 //! Biases that end under their owners' hands.
 
 use std::collections::HashSet;
+use std::sync::Weak;
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 
 use super::{ClientBinding, identity};
 use crate::client::deadline::Deadline;
 use crate::raw::{Arguments, Entries, Outcome};
+use crate::server::current::enter_domain;
 use crate::testing::TestServer;
 
 /// A-stacks of the class.
@@ -62,5 +64,22 @@ fn what_is_given_back_under_a_revocation_is_listed_once() {
     grip.give_back_otherwise(bit);
     let claimed = all(binding);
     assert_eq!(claimed.len(), ASTACKS, "{claimed:?}");
+    assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), ASTACKS, "{claimed:?}");
+}
+
+/// A server processor that has inherited the thread pointer of a thread that has ended: C takes it
+/// for that one, and the biases do not.
+#[test]
+fn what_is_kept_for_a_thread_is_not_for_a_processor_after_it() {
+    let server = TestServer::new("inherited", Null);
+    let binding = server.import();
+    let binding = binding.inner();
+    drop(binding.claim_at_once(0, 0, Deadline::default()).unwrap());
+    assert!(binding.biases[0].is_towards(identity()));
+    let out = binding.claim_at_once(0, 0, Deadline::default()).unwrap();
+    enter_domain(Weak::new(), 0);
+    assert!(!binding.biases[0].is_towards(identity()));
+    drop(out);
+    let claimed = all(binding);
     assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), ASTACKS, "{claimed:?}");
 }
