@@ -319,11 +319,21 @@ typedef struct nearcall_reply {
 #define NEARCALL_POST_SPARE 1u  /* only if there is an A-stack to spare; else false, and no error */
 #define NEARCALL_POST_EITHER 2u /* ahead if there is one to spare; else now */
 
+/* A call that is under way: on which A-stack, and until when. `lead` is for batches. */
+typedef struct nearcall_ahead {
+    const struct nearcall_binding *binding;
+    struct nearcall_astack *astack;
+    uint32_t procedure;
+    uint64_t deadline_ns;
+    uint32_t deadline_word;
+    const void *lead;
+} nearcall_ahead;
+
 /* A call that is posted and not collected, as the records of generated halves hold it. */
 typedef struct nearcall_posted {
     bool is_posted;
     bool is_ahead; /* nobody has to wait for it yet */
-    uint64_t held[6];
+    nearcall_ahead held;
 } nearcall_posted;
 
 /* What makes the items of a feed, and what takes them: generated, one for each feed. `made` is the

@@ -13,6 +13,15 @@
  * its post. It leaves by tail calls, so that what is quick saves no register. A procedure whose calls
  * may run twice keeps its arguments for that: its stub goes on to the same place from both.
  *
+ * A call that is posted and collected later is made in two halves, on any A-stack that is kept:
+ *
+ *      claim_any ──▶ put ──▶ post           look ──▶ got ──▶ end
+ *          │                  │               │       │       │
+ *          │                  ▼ unusual       └───┬───┘       ▼ revoked meanwhile
+ *          │            nearcall_slow_posted      │      nearcall_slow_give_back
+ *          ▼ not kept for us                      ▼ not as most are
+ *     nearcall_slow_begin, nearcall_post        nearcall_collect
+ *
  * This is the one place where C touches memory that a peer writes: the line of an A-stack. Its
  * words are loaded once each, and judged in private; its blocks are copied once.
  */
@@ -40,15 +49,26 @@ typedef struct nearcall_astack {
     void *own[3];
     uint32_t sequence;
     uint32_t server_processor;
-    uint32_t own_words[4];
+    uint32_t own_words[2];
+    uint64_t kept; /* its bit in the bias of its class; 0: it is not kept */
     uint16_t linger;
+    uint16_t own_half;
+    uint32_t outstanding; /* the thread that has posted and will collect; 0: none */
+    uint64_t rest[24];
 } nearcall_astack;
 
 /* For which thread the A-stacks of a class are kept, and which of them are free. */
 typedef struct nearcall_bias {
     uint64_t owner;
-    uint64_t free;
+    uint64_t free; /* a bit for each, the lowest for the first A-stack of the class */
+    uint64_t rest[6];
 } nearcall_bias;
+
+/* A binding. */
+typedef struct nearcall_binding {
+    uint64_t own[32];
+    nearcall_bias biases[NEARCALL_BRIEF_CLASSES];
+} nearcall_binding;
 
 /* What the calls of one class need. */
 typedef struct nearcall_brief {
@@ -60,7 +80,11 @@ typedef struct nearcall_brief {
 struct nearcall_client {
     intptr_t processor_offset;
     nearcall_brief briefs[NEARCALL_BRIEF_CLASSES];
+    nearcall_binding *binding;
+    const uint32_t *lookout; /* NEARCALL_LOOKS: calls that nobody waits for are looked after */
 };
+
+#define NEARCALL_LOOKS 1u
 
 /* An A-stack that a stub has claimed. `seen` is what its post found in the turn word. */
 typedef struct nearcall_held {
@@ -75,6 +99,7 @@ typedef struct nearcall_held {
 #define NEARCALL_CLAIMED 0u
 #define NEARCALL_NOT_KEPT 1u /* nothing has happened */
 #define NEARCALL_REVOKED 2u  /* the bias was given up while the stub claimed */
+#define NEARCALL_NTH_SHIFT 8 /* by so much, beside it: which of the class's A-stacks, from 0 on */
 #define NEARCALL_POSTED 3u   /* it was claimed, and is posted: only its reply is to be waited for */
 
 /* Where libnearcall takes a brief call over. After a claim that ended so: the stub goes on as for
@@ -95,6 +120,16 @@ bool nearcall_slow_reply_twice(const nearcall_client *client, uint32_t class_ind
 /* The bias was given up while the stub had the A-stack. Returns `returned`. */
 uint64_t nearcall_slow_release(const nearcall_client *client, uint32_t class_index,
                                uint64_t returned);
+
+
+/* The same for calls that are posted and collected later. The number that this thread's posts have,
+ * or 0: it makes none by itself. */
+uint32_t nearcall_slow_number(void);
+/* After a post that is not as most are. False after an error: then it is not posted. */
+bool nearcall_slow_posted(nearcall_posted *posted, uint32_t seen,
+                          nearcall_environment *environment);
+/* The bias was given up while the A-stack was out. Returns `returned`. */
+uint64_t nearcall_slow_give_back(nearcall_posted *posted, uint64_t returned);
 
 #define NEARCALL_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NEARCALL_STRAIGHT static inline __attribute__((always_inline, unused))
@@ -129,8 +164,8 @@ NEARCALL_INLINE bool nearcall_take_bit(nearcall_bias *bias) {
     return was_free;
 }
 
-NEARCALL_INLINE void nearcall_give_bit(nearcall_bias *bias) {
-    __asm__ volatile("orq $1, %0" : "+m"(bias->free) : : "memory", "cc");
+NEARCALL_STRAIGHT void nearcall_give_bit(nearcall_bias *bias, uint64_t bit) {
+    __asm__ volatile("orq %1, %0" : "+m"(bias->free) : "er"(bit) : "memory", "cc");
 }
 
 /* Counts a call; its number. Only we write the word: no lock. */
@@ -254,6 +289,105 @@ NEARCALL_STRAIGHT bool nearcall_brief_call(nearcall_held *held, uint32_t procedu
            NEARCALL_LIKELY(high - reply_bytes == (uint64_t)server << 32);
 }
 
+/* The number of this thread in this file; 0: not asked for yet. */
+NEARCALL_STRAIGHT uint32_t *nearcall_number(void) {
+    static __thread uint32_t number;
+    return &number;
+}
+
+/* Claims the lowest that is free. */
+NEARCALL_STRAIGHT uint32_t nearcall_brief_claim_any(const nearcall_client *client,
+                                                    uint32_t class_index, nearcall_held *held) {
+    const nearcall_brief *brief = &client->briefs[class_index];
+    nearcall_bias *bias = brief->bias;
+    const uint64_t thread = nearcall_thread();
+    uint64_t free;
+    uint32_t nth;
+    if (!NEARCALL_LIKELY(*nearcall_number() != 0) ||
+        !NEARCALL_LIKELY(nearcall_is_owner(bias, thread))) {
+        return NEARCALL_NOT_KEPT;
+    }
+    free = __atomic_load_n(&bias->free, __ATOMIC_RELAXED);
+    if (!NEARCALL_LIKELY(free != 0)) {
+        return NEARCALL_NOT_KEPT;
+    }
+    nth = (uint32_t)__builtin_ctzll(free);
+    /* Row D1: only the owner writes the word. */
+    __atomic_store_n(&bias->free, free & (free - 1), __ATOMIC_RELAXED);
+    __asm__ volatile("" : : : "memory");
+    if (!NEARCALL_LIKELY(nearcall_is_owner(bias, thread))) {
+        return NEARCALL_REVOKED | nth << NEARCALL_NTH_SHIFT;
+    }
+    held->client = client;
+    held->astack = brief->astack + nth;
+    held->head = held->astack->head;
+    return NEARCALL_CLAIMED;
+}
+
+/* A claim of any A-stack has ended so: the half goes on as for any other call. */
+NEARCALL_INLINE void nearcall_brief_otherwise(const nearcall_client *client, uint32_t class_index,
+                                              uint32_t claim) {
+    if (*nearcall_number() == 0) {
+        *nearcall_number() = nearcall_slow_number();
+    }
+    nearcall_slow_begin(client, class_index, claim);
+}
+
+/* Posts, and notes what is under way. False after an error: then it is not posted. */
+NEARCALL_STRAIGHT bool nearcall_brief_post(nearcall_held *held, uint32_t procedure,
+                                           size_t request_bytes, nearcall_posted *posted,
+                                           nearcall_environment *environment) {
+    const nearcall_client *client = held->client;
+    nearcall_astack *astack = held->astack;
+    nearcall_head *head = held->head;
+    const uint32_t processor = nearcall_processor(client);
+    const uint32_t idle = nearcall_count(astack) << 3;
+    const nearcall_ahead ahead = {client->binding, astack, procedure, 0, 0, NULL};
+    uint32_t seen;
+    __atomic_store_n(&head->selector, procedure, __ATOMIC_RELAXED);
+    __atomic_store_n(&head->message_bytes, (uint32_t)request_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&head->origin, processor, __ATOMIC_RELAXED);
+    /* Row O1: as of a call that is waited for. */
+    seen = __atomic_exchange_n(&head->turn, idle + 2, __ATOMIC_RELEASE);
+    nearcall_begin(environment);
+    posted->is_posted = true;
+    posted->is_ahead = false;
+    posted->held = ahead;
+    __atomic_store_n(&astack->outstanding, *nearcall_number(), __ATOMIC_RELAXED);
+    /* Row K1, after what was noted. */
+    __asm__ volatile("" : : : "memory");
+    if (!NEARCALL_LIKELY(seen == idle - 7) ||
+        !NEARCALL_LIKELY(idle % (8 * NEARCALL_BATCH_CALLS) != 0) ||
+        !NEARCALL_LIKELY(__atomic_load_n(client->lookout, __ATOMIC_RELAXED) == NEARCALL_LOOKS)) {
+        return nearcall_slow_posted(posted, seen, environment);
+    }
+    return true;
+}
+
+/* Looks once. True: the procedure has returned, and its results can be got. False: nothing has
+ * happened. */
+NEARCALL_STRAIGHT bool nearcall_brief_look(const nearcall_posted *posted, uint32_t class_index,
+                                           uint32_t reply_bytes, nearcall_held *held) {
+    uint64_t low, high;
+    uint32_t idle, server;
+    if (!NEARCALL_LIKELY(posted->is_posted)) {
+        return false;
+    }
+    held->bias = (nearcall_bias *)&posted->held.binding->biases[class_index];
+    held->astack = posted->held.astack;
+    held->head = held->astack->head;
+    if (!NEARCALL_LIKELY(held->astack->kept != 0) ||
+        !NEARCALL_LIKELY(nearcall_is_owner(held->bias, nearcall_thread()))) {
+        return false;
+    }
+    idle = __atomic_load_n(&held->astack->sequence, __ATOMIC_RELAXED) << 3;
+    server = __atomic_load_n(&held->astack->server_processor, __ATOMIC_RELAXED);
+    nearcall_look(held->head, &low, &high);
+    /* As of a call that is waited for. */
+    return NEARCALL_LIKELY(low - idle <= 1) &&
+           NEARCALL_LIKELY(high - reply_bytes == (uint64_t)server << 32);
+}
+
 #else
 
 /* Elsewhere every call goes through libnearcall, from its begin. */
@@ -276,8 +410,41 @@ NEARCALL_STRAIGHT bool nearcall_brief_call(nearcall_held *held, uint32_t procedu
     return false;
 }
 
-NEARCALL_INLINE void nearcall_give_bit(nearcall_bias *bias) {
-    __atomic_fetch_or(&bias->free, 1, __ATOMIC_RELEASE);
+NEARCALL_STRAIGHT uint32_t nearcall_brief_claim_any(const nearcall_client *client,
+                                                    uint32_t class_index, nearcall_held *held) {
+    (void)client;
+    (void)class_index;
+    (void)held;
+    return NEARCALL_NOT_KEPT;
+}
+
+NEARCALL_INLINE void nearcall_brief_otherwise(const nearcall_client *client, uint32_t class_index,
+                                              uint32_t claim) {
+    nearcall_slow_begin(client, class_index, claim);
+}
+
+NEARCALL_STRAIGHT bool nearcall_brief_post(nearcall_held *held, uint32_t procedure,
+                                           size_t request_bytes, nearcall_posted *posted,
+                                           nearcall_environment *environment) {
+    (void)held;
+    (void)procedure;
+    (void)request_bytes;
+    (void)posted;
+    (void)environment;
+    return false;
+}
+
+NEARCALL_STRAIGHT bool nearcall_brief_look(const nearcall_posted *posted, uint32_t class_index,
+                                           uint32_t reply_bytes, nearcall_held *held) {
+    (void)posted;
+    (void)class_index;
+    (void)reply_bytes;
+    (void)held;
+    return false;
+}
+
+NEARCALL_STRAIGHT void nearcall_give_bit(nearcall_bias *bias, uint64_t bit) {
+    __atomic_fetch_or(&bias->free, bit, __ATOMIC_RELEASE);
 }
 
 NEARCALL_INLINE uint64_t nearcall_thread(void) {
@@ -301,9 +468,23 @@ NEARCALL_STRAIGHT void nearcall_move(void *target, const void *source, size_t by
 /* Returns `returned`, so that a stub that ends so has nothing to keep. */
 NEARCALL_STRAIGHT uint64_t nearcall_brief_release(const nearcall_held *held, uint32_t class_index,
                                                   uint64_t returned) {
-    nearcall_give_bit(held->bias);
+    nearcall_give_bit(held->bias, 1);
     if (!NEARCALL_LIKELY(nearcall_is_owner(held->bias, nearcall_thread()))) {
         return nearcall_slow_release(held->client, class_index, returned);
+    }
+    return returned;
+}
+
+/* The same of a posted call, which is collected. */
+NEARCALL_STRAIGHT uint64_t nearcall_brief_end(const nearcall_held *held, nearcall_posted *posted,
+                                              nearcall_environment *environment,
+                                              uint64_t returned) {
+    nearcall_begin(environment);
+    posted->is_posted = false;
+    __atomic_store_n(&held->astack->outstanding, 0, __ATOMIC_RELAXED);
+    nearcall_give_bit(held->bias, held->astack->kept);
+    if (!NEARCALL_LIKELY(nearcall_is_owner(held->bias, nearcall_thread()))) {
+        return nearcall_slow_give_back(posted, returned);
     }
     return returned;
 }

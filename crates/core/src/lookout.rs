@@ -29,10 +29,12 @@
 use crate::sync::{AtomicU32, light_fence, ord};
 
 const NOBODY: u32 = 0;
-const LOOKS: u32 = 1;
+/// Somebody looks: the call path in C takes row K1 by itself (design note 0026).
+pub const LOOKS: u32 = 1;
 
 /// The word of one binding. At first nobody looks.
 #[derive(Debug)]
+#[repr(transparent)]
 pub struct Lookout {
     word: AtomicU32,
 }

@@ -27,6 +27,7 @@ mod served;
 mod variable;
 
 pub use nearcall_abi::MESSAGE_BYTES_MAX;
+pub use nearcall_core::lookout::Lookout;
 pub use nearcall_os::DescriptorKind;
 
 pub use crate::batch::{Batch, Batches, Keeping};
@@ -35,10 +36,13 @@ pub use crate::client::cancellation::{enter as enter_cancellation, leave as leav
 pub use crate::client::hasty::in_haste;
 pub use crate::client::interrupt::Interruptible;
 pub use crate::client::lead::Lead;
-pub use ahead::Ahead;
+pub use ahead::{AHEAD_LAYOUT, Ahead};
 pub use arguments::{Arguments, Entries, Finish, Outcome, Refusal, Replied, Results};
 pub use awaiting::Awaiting;
-pub use brief::{BRIEF_BATCH_CALLS, BRIEF_LAYOUT, Brief, processor_offset};
+pub use brief::{
+    BRIEF_BATCH_CALLS, BRIEF_LAYOUT, BRIEF_LENGTHS, BRIEF_LOOKS, Brief, brief_thread,
+    processor_offset,
+};
 pub use call::{Call, Claimed};
 pub use claiming::Claiming;
 pub use client::Client;

@@ -87,8 +87,9 @@ unsafe impl Send for Place {}
 // SAFETY: as above.
 unsafe impl Sync for Place {}
 
-/// One A-stack, as one side sees it. One word.
+/// One A-stack, as one side sees it. One word: its [`AStack::address`].
 #[derive(Debug)]
+#[repr(transparent)]
 pub struct AStack<'t, R> {
     entry: &'t Entry<R>,
 }
@@ -162,6 +163,11 @@ fn place(heads: &Segment, own: &Segment, peer: &Segment, extent: Extent) -> Opti
     })
 }
 
+/// How far the address of an A-stack is from that of the one before it in its table.
+pub const fn stride_bytes<R>() -> usize {
+    size_of::<Entry<R>>()
+}
+
 impl<'t, R> AStack<'t, R> {
     /// What this side notes of it.
     #[inline(always)]
@@ -171,7 +177,7 @@ impl<'t, R> AStack<'t, R> {
 
     /// Where its addresses and its record lie, for the call path in C, which reads them where they
     /// are: the one way that an address into a segment leaves this crate. It holds as long as the
-    /// table.
+    /// table. Those of a table's A-stacks are [`stride_bytes`] apart.
     #[inline]
     pub fn address(self) -> NonNull<()> {
         NonNull::from(self.entry).cast()

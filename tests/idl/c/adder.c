@@ -77,9 +77,10 @@ void Adder_null(const Adder *nc_client, nearcall_environment *nc_env) {
     nearcall_brief_release(&nc_held, 0, 0);
 }
 
-bool nearcall_post_Adder_null(const Adder *nc_client, nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Adder_null(const Adder *nc_client, nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -88,7 +89,17 @@ bool nearcall_post_Adder_null(const Adder *nc_client, nearcall_posted_Adder_null
     return nc_is_posted;
 }
 
-void nearcall_collect_Adder_null(nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_Adder_null(const Adder *nc_client, nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Adder_null(nc_client, nc_posted, nc_env, nc_claim);
+    }
+    return nearcall_brief_post(&nc_held, 0, 0, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD void nearcall_late_collect_Adder_null(nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_begin(nc_env);
@@ -104,6 +115,15 @@ void nearcall_collect_Adder_null(nearcall_posted_Adder_null *nc_posted, nearcall
 nc_done:
     (void)nc_is_good;
     return;
+}
+
+void nearcall_collect_Adder_null(nearcall_posted_Adder_null *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 0, &nc_held)) {
+        nearcall_late_collect_Adder_null(nc_posted, nc_env);
+        return;
+    }
+    nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, 0);
 }
 
 NEARCALL_COLD int32_t nearcall_slow_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environment *nc_env, uint32_t nc_claim) {
@@ -174,10 +194,11 @@ int32_t Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_environ
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
 }
 
-bool nearcall_post_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[8] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)a);
@@ -188,7 +209,19 @@ bool nearcall_post_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearc
     return nc_is_posted;
 }
 
-int32_t nearcall_collect_Adder_add(nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_Adder_add(const Adder *nc_client, int32_t a, int32_t b, nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Adder_add(nc_client, a, b, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)a);
+    nearcall_brief_put_u32(&nc_held, 4, (uint32_t)b);
+    return nearcall_brief_post(&nc_held, 1, 8, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD int32_t nearcall_late_collect_Adder_add(nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env) {
     int32_t nc_returned = 0;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
@@ -209,6 +242,15 @@ nc_done:
         memset(&nc_returned, 0, sizeof nc_returned);
     }
     return nc_returned;
+}
+
+int32_t nearcall_collect_Adder_add(nearcall_posted_Adder_add *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 4, &nc_held)) {
+        return nearcall_late_collect_Adder_add(nc_posted, nc_env);
+    }
+    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
+    return (int32_t)nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, nc_word0);
 }
 
 void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_served *nc_call) {

@@ -90,10 +90,11 @@ int32_t Again_ask(const Again *nc_client, int32_t key, nearcall_environment *nc_
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
 }
 
-bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)key);
@@ -103,7 +104,18 @@ bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_poste
     return nc_is_posted;
 }
 
-int32_t nearcall_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Again_ask(nc_client, key, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)key);
+    return nearcall_brief_post(&nc_held, 0, 4, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD int32_t nearcall_late_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
     int32_t nc_returned = 0;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
@@ -124,6 +136,15 @@ nc_done:
         memset(&nc_returned, 0, sizeof nc_returned);
     }
     return nc_returned;
+}
+
+int32_t nearcall_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 4, &nc_held)) {
+        return nearcall_late_collect_Again_ask(nc_posted, nc_env);
+    }
+    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
+    return (int32_t)nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, nc_word0);
 }
 
 nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env) {
@@ -297,10 +318,11 @@ int32_t Again_once(const Again *nc_client, int32_t key, nearcall_environment *nc
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
 }
 
-bool nearcall_post_Again_once(const Again *nc_client, int32_t key, nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Again_once(const Again *nc_client, int32_t key, nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)key);
@@ -310,7 +332,18 @@ bool nearcall_post_Again_once(const Again *nc_client, int32_t key, nearcall_post
     return nc_is_posted;
 }
 
-int32_t nearcall_collect_Again_once(nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_Again_once(const Again *nc_client, int32_t key, nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Again_once(nc_client, key, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)key);
+    return nearcall_brief_post(&nc_held, 2, 4, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD int32_t nearcall_late_collect_Again_once(nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env) {
     int32_t nc_returned = 0;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
@@ -331,6 +364,15 @@ nc_done:
         memset(&nc_returned, 0, sizeof nc_returned);
     }
     return nc_returned;
+}
+
+int32_t nearcall_collect_Again_once(nearcall_posted_Again_once *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 4, &nc_held)) {
+        return nearcall_late_collect_Again_once(nc_posted, nc_env);
+    }
+    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
+    return (int32_t)nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, nc_word0);
 }
 
 void nearcall_entry_Again_ask(const nearcall_server_Again *nc_server, nearcall_served *nc_call) {

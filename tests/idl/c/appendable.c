@@ -878,10 +878,11 @@ int32_t growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearc
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
 }
 
-bool nearcall_post_growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)least);
@@ -891,7 +892,18 @@ bool nearcall_post_growing_Shelf_count(const growing_Shelf *nc_client, int32_t l
     return nc_is_posted;
 }
 
-int32_t nearcall_collect_growing_Shelf_count(nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_growing_Shelf_count(const growing_Shelf *nc_client, int32_t least, nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_growing_Shelf_count(nc_client, least, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)least);
+    return nearcall_brief_post(&nc_held, 2, 4, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD int32_t nearcall_late_collect_growing_Shelf_count(nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env) {
     int32_t nc_returned = 0;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
@@ -912,6 +924,15 @@ nc_done:
         memset(&nc_returned, 0, sizeof nc_returned);
     }
     return nc_returned;
+}
+
+int32_t nearcall_collect_growing_Shelf_count(nearcall_posted_growing_Shelf_count *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 4, &nc_held)) {
+        return nearcall_late_collect_growing_Shelf_count(nc_posted, nc_env);
+    }
+    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
+    return (int32_t)nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, nc_word0);
 }
 
 void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_server, nearcall_served *nc_call) {

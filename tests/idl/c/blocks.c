@@ -199,15 +199,26 @@ void Blocks_latest(const Blocks *nc_client, Turn *turn, nearcall_environment *nc
     return;
 }
 
-bool nearcall_post_Blocks_latest(const Blocks *nc_client, nearcall_posted_Blocks_latest *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Blocks_latest(const Blocks *nc_client, nearcall_posted_Blocks_latest *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         2, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
     return nc_is_posted;
+}
+
+bool nearcall_post_Blocks_latest(const Blocks *nc_client, nearcall_posted_Blocks_latest *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Blocks_latest(nc_client, nc_posted, nc_env, nc_claim);
+    }
+    return nearcall_brief_post(&nc_held, 2, 0, &nc_posted->call, nc_env);
 }
 
 void nearcall_collect_Blocks_latest(nearcall_posted_Blocks_latest *nc_posted, Turn *turn, nearcall_environment *nc_env) {

@@ -419,11 +419,12 @@ void lends_Plain_looked_at(const lends_Plain *nc_client, const lends_Octets *dat
     nearcall_brief_release(&nc_held, 0, 0);
 }
 
-bool nearcall_post_lends_Plain_looked_at(const lends_Plain *nc_client, const lends_Octets *data, nearcall_posted_lends_Plain_looked_at *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_lends_Plain_looked_at(const lends_Plain *nc_client, const lends_Octets *data, nearcall_posted_lends_Plain_looked_at *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_put nc_puts[1];
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)(*data)._length);
@@ -434,7 +435,21 @@ bool nearcall_post_lends_Plain_looked_at(const lends_Plain *nc_client, const len
     return nc_is_posted;
 }
 
-void nearcall_collect_lends_Plain_looked_at(nearcall_posted_lends_Plain_looked_at *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_lends_Plain_looked_at(const lends_Plain *nc_client, const lends_Octets *data, nearcall_posted_lends_Plain_looked_at *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_length = (*data)._length;
+    const size_t nc_bytes = (size_t)nc_length * 1u;
+    const uint32_t nc_claim = nc_length <= 40u ? nearcall_brief_claim_any(nc_binding, 0, &nc_held) : NEARCALL_NOT_KEPT;
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_lends_Plain_looked_at(nc_client, data, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, nc_length);
+    nearcall_brief_put_bytes(&nc_held, 8, (*data)._buffer, nc_bytes);
+    return nearcall_brief_post(&nc_held, 0, 8u + nc_bytes, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD void nearcall_late_collect_lends_Plain_looked_at(nearcall_posted_lends_Plain_looked_at *nc_posted, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_begin(nc_env);
@@ -450,6 +465,15 @@ void nearcall_collect_lends_Plain_looked_at(nearcall_posted_lends_Plain_looked_a
 nc_done:
     (void)nc_is_good;
     return;
+}
+
+void nearcall_collect_lends_Plain_looked_at(nearcall_posted_lends_Plain_looked_at *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 0, &nc_held)) {
+        nearcall_late_collect_lends_Plain_looked_at(nc_posted, nc_env);
+        return;
+    }
+    nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, 0);
 }
 
 void nearcall_entry_lends_Plain_looked_at(const nearcall_server_lends_Plain *nc_server, nearcall_served *nc_call) {

@@ -311,10 +311,11 @@ uint32_t Samples_read(const Samples *nc_client, uint32_t at, nearcall_prealloc_d
     return nearcall_late_Samples_read(nc_client, values, name, nc_env, nc_held.seen);
 }
 
-bool nearcall_post_Samples_read(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_read *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Samples_read(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_read *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
@@ -322,6 +323,17 @@ bool nearcall_post_Samples_read(const Samples *nc_client, uint32_t at, nearcall_
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
     return nc_is_posted;
+}
+
+bool nearcall_post_Samples_read(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_read *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Samples_read(nc_client, at, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)at);
+    return nearcall_brief_post(&nc_held, 0, 4, &nc_posted->call, nc_env);
 }
 
 uint32_t nearcall_collect_Samples_read(nearcall_posted_Samples_read *nc_posted, nearcall_prealloc_double *values, nearcall_prealloc_text *name, nearcall_environment *nc_env) {
@@ -460,10 +472,11 @@ void Samples_image(const Samples *nc_client, uint32_t at, nearcall_prealloc_octe
     return;
 }
 
-bool nearcall_post_Samples_image(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_image *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Samples_image(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_image *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
@@ -471,6 +484,17 @@ bool nearcall_post_Samples_image(const Samples *nc_client, uint32_t at, nearcall
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
     return nc_is_posted;
+}
+
+bool nearcall_post_Samples_image(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_image *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Samples_image(nc_client, at, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)at);
+    return nearcall_brief_post(&nc_held, 1, 4, &nc_posted->call, nc_env);
 }
 
 void nearcall_collect_Samples_image(nearcall_posted_Samples_image *nc_posted, nearcall_prealloc_octet *bytes, nearcall_sequence_octet *rest, nearcall_environment *nc_env) {
@@ -615,10 +639,11 @@ void Samples_title(const Samples *nc_client, uint32_t at, nearcall_prealloc_doub
     return;
 }
 
-bool nearcall_post_Samples_title(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_title *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Samples_title(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_title *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
@@ -626,6 +651,17 @@ bool nearcall_post_Samples_title(const Samples *nc_client, uint32_t at, nearcall
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         2, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
     return nc_is_posted;
+}
+
+bool nearcall_post_Samples_title(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_title *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Samples_title(nc_client, at, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)at);
+    return nearcall_brief_post(&nc_held, 2, 4, &nc_posted->call, nc_env);
 }
 
 void nearcall_collect_Samples_title(nearcall_posted_Samples_title *nc_posted, nearcall_prealloc_double *values, nearcall_prealloc_text *nc_returned, nearcall_environment *nc_env) {
@@ -746,15 +782,26 @@ void Samples_pairs(const Samples *nc_client, nearcall_prealloc_Sample *all, near
     return;
 }
 
-bool nearcall_post_Samples_pairs(const Samples *nc_client, nearcall_posted_Samples_pairs *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Samples_pairs(const Samples *nc_client, nearcall_posted_Samples_pairs *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         3, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
     return nc_is_posted;
+}
+
+bool nearcall_post_Samples_pairs(const Samples *nc_client, nearcall_posted_Samples_pairs *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Samples_pairs(nc_client, nc_posted, nc_env, nc_claim);
+    }
+    return nearcall_brief_post(&nc_held, 3, 0, &nc_posted->call, nc_env);
 }
 
 void nearcall_collect_Samples_pairs(nearcall_posted_Samples_pairs *nc_posted, nearcall_prealloc_Sample *all, nearcall_environment *nc_env) {
@@ -879,10 +926,11 @@ void Samples_judged(const Samples *nc_client, uint32_t at, nearcall_prealloc_Jud
     return;
 }
 
-bool nearcall_post_Samples_judged(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_judged *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD bool nearcall_slow_post_Samples_judged(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_judged *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
@@ -890,6 +938,17 @@ bool nearcall_post_Samples_judged(const Samples *nc_client, uint32_t at, nearcal
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         4, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
     return nc_is_posted;
+}
+
+bool nearcall_post_Samples_judged(const Samples *nc_client, uint32_t at, nearcall_posted_Samples_judged *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Samples_judged(nc_client, at, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)at);
+    return nearcall_brief_post(&nc_held, 4, 4, &nc_posted->call, nc_env);
 }
 
 void nearcall_collect_Samples_judged(nearcall_posted_Samples_judged *nc_posted, nearcall_prealloc_Judged *nc_returned, nearcall_environment *nc_env) {

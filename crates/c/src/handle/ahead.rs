@@ -52,12 +52,17 @@ pub unsafe extern "C" fn nearcall_post(
         Err(error) => return unsafe { failed(environment, &error) },
     };
     // SAFETY: H1.
-    let posted = unsafe { &mut *posted };
-    // SAFETY: the record is large enough, which is asserted beside it, and holds nothing: it is
-    // posted once at a time.
-    unsafe { posted.held.as_mut_ptr().cast::<Ahead<'_>>().write(ahead) };
-    (posted.is_posted, posted.is_ahead) = (true, is_ahead);
+    unsafe { &mut *posted }.hold(ahead, is_ahead);
     true
+}
+
+impl PostedRecord {
+    /// It holds nothing: it is posted once at a time.
+    pub(super) fn hold(&mut self, ahead: Ahead<'_>, is_ahead: bool) {
+        // SAFETY: the record is large enough, which is asserted beside it.
+        unsafe { self.held.as_mut_ptr().cast::<Ahead<'_>>().write(ahead) };
+        (self.is_posted, self.is_ahead) = (true, is_ahead);
+    }
 }
 
 /// Waits for the reply of a posted call, and copies its fixed part out. False after an error, as of
@@ -137,7 +142,7 @@ pub unsafe extern "C" fn nearcall_posted_drop(posted: *mut PostedRecord) {
 /// # Safety
 ///
 /// - H1 live: the record, and it is posted.
-unsafe fn taken<'b>(posted: *mut PostedRecord) -> Ahead<'b> {
+pub(super) unsafe fn taken<'b>(posted: *mut PostedRecord) -> Ahead<'b> {
     // SAFETY: H1.
     let record = unsafe { &mut *posted };
     record.is_posted = false;

@@ -2,10 +2,14 @@
 
 use std::ffi::c_void;
 
+use nearcall::raw::{Ahead, brief_thread};
+
+use super::ahead::taken;
 use super::bytes;
+use super::client::failed;
 use super::client::{Posted, called_twice, told};
 use super::domain::ClientRecord;
-use super::records::{Environment, Message, ReplyRecord};
+use super::records::{Environment, Message, PostedRecord, ReplyRecord};
 
 /// How a claim ended: `NEARCALL_REVOKED` in C.
 pub const REVOKED: u32 = 2;
@@ -14,20 +18,24 @@ pub const REVOKED: u32 = 2;
 #[cfg(test)]
 pub const POSTED: u32 = 3;
 
+/// By so much is shifted which of the class's A-stacks it was: `NEARCALL_NTH_SHIFT` in C.
+pub const NTH_SHIFT: u32 = 8;
+
 /// A claim has ended so: 1, nothing has happened; 2, the bias was revoked meanwhile; 3, what was
 /// claimed is posted.
 ///
 /// # Safety
 ///
-/// - H1 live: `client`. B1 held, after 2; from here on it is not.
+/// - H1 live: `client`. B1 held, after 2, the bit that it says; from here on it is not.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_slow_begin(client: *const ClientRecord, class: u32, claim: u32) {
-    if claim == REVOKED {
+    let (ended, nth) = (claim & ((1 << NTH_SHIFT) - 1), claim >> NTH_SHIFT);
+    if ended == REVOKED {
         // SAFETY: H1.
         let client = &unsafe { &*client }.client;
         // SAFETY: B1.
-        unsafe { client.unclaim_brief(class as usize) };
+        unsafe { client.unclaim_brief(class as usize, nth) };
     }
 }
 
@@ -117,5 +125,57 @@ pub unsafe extern "C" fn nearcall_slow_release(
     let client = &unsafe { &*client }.client;
     // SAFETY: B1.
     unsafe { client.release_brief(class as usize) };
+    returned
+}
+
+/// The number that this thread notes in what it posts by itself; 0: it is to post nothing so.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub extern "C" fn nearcall_slow_number() -> u32 {
+    brief_thread()
+}
+
+/// The call was posted, and `seen` in the turn word, which is not as most are, or there is
+/// something else to do. Goes on as `nearcall_post` does. False after an error: then it is not
+/// posted.
+///
+/// # Safety
+///
+/// - H1 live: both, and the client of the post. B2 posted: the record is of a call that was.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_slow_posted(
+    posted: *mut PostedRecord,
+    seen: u32,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1, and it is posted.
+    let ahead = unsafe { taken(posted) };
+    // SAFETY: B2.
+    match unsafe { ahead.finish_post(seen) } {
+        Ok(ahead) => {
+            // SAFETY: H1.
+            unsafe { &mut *posted }.hold(ahead, false);
+            true
+        }
+        // SAFETY: H1.
+        Err(error) => unsafe { failed(environment, &error) },
+    }
+}
+
+/// The half that collects has given the bit back of a call that is not posted any more, and the
+/// bias was revoked. Returns `returned`.
+///
+/// # Safety
+///
+/// - H1 live: the record, and the client of the post. B2 posted: the record is of a call that was,
+///   and whose reply was there.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_slow_give_back(posted: *mut PostedRecord, returned: u64) -> u64 {
+    // SAFETY: H1, and it was posted: C has only said that it is not any more.
+    let ahead: Ahead<'_> = unsafe { taken(posted) };
+    // SAFETY: B2.
+    unsafe { ahead.give_back_brief() };
     returned
 }

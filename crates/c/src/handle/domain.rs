@@ -2,9 +2,10 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
+use std::ptr::NonNull;
 use std::time::Duration;
 
-use nearcall::raw::{Brief, Client, processor_offset};
+use nearcall::raw::{Brief, Client, Lookout, processor_offset};
 use nearcall::{BindError, Binding, Clerk, Domain, Ran};
 
 use super::described::descriptor;
@@ -25,6 +26,8 @@ pub const BRIEF_CLASSES: usize = 4;
 pub struct ClientRecord {
     pub processor_offset: isize,
     pub briefs: [Brief; BRIEF_CLASSES],
+    pub binding: NonNull<()>,
+    pub lookout: NonNull<Lookout>,
     pub client: Client,
 }
 
@@ -34,6 +37,8 @@ impl ClientRecord {
         Box::into_raw(Box::new(ClientRecord {
             processor_offset: processor_offset(),
             briefs,
+            binding: client.brief_binding(),
+            lookout: client.lookout(),
             client,
         }))
     }

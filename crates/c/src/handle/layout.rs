@@ -208,14 +208,20 @@ fn assert_prealloc(text: &mut String) {
 /// Of what brief calls use of the runtime.
 fn assert_brief_calls(text: &mut String) {
     use super::domain::ClientRecord;
-    for (record, field, at) in nearcall::raw::BRIEF_LAYOUT {
+    let own = nearcall::raw::BRIEF_LAYOUT.iter().chain(nearcall::raw::AHEAD_LAYOUT);
+    for (record, field, at) in own {
         *text += &format!("NEARCALL_ASSERT(offsetof({record}, {field}) == {at});\n");
+    }
+    for (record, bytes) in nearcall::raw::BRIEF_LENGTHS {
+        *text += &format!("NEARCALL_ASSERT(sizeof({record}) == {bytes});\n");
     }
     let heads = size_of::<nearcall::raw::Brief>();
     *text += &format!("NEARCALL_ASSERT(sizeof(nearcall_brief) == {heads});\n");
     for (field, at) in [
         ("processor_offset", std::mem::offset_of!(ClientRecord, processor_offset)),
         ("briefs", std::mem::offset_of!(ClientRecord, briefs)),
+        ("binding", std::mem::offset_of!(ClientRecord, binding)),
+        ("lookout", std::mem::offset_of!(ClientRecord, lookout)),
     ] {
         *text += &format!("NEARCALL_ASSERT(offsetof(nearcall_client, {field}) == {at});\n");
     }
@@ -266,7 +272,9 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_DESCRIPTOR_BINDING", kind::BINDING),
         ("NEARCALL_BRIEF_CLASSES", super::domain::BRIEF_CLASSES as u32),
         ("NEARCALL_BATCH_CALLS", nearcall::raw::BRIEF_BATCH_CALLS),
+        ("NEARCALL_LOOKS", nearcall::raw::BRIEF_LOOKS),
         ("NEARCALL_REVOKED", super::brief::REVOKED),
+        ("NEARCALL_NTH_SHIFT", super::brief::NTH_SHIFT),
         ("NEARCALL_POSTED", super::brief::POSTED),
         ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
         ("NEARCALL_DEFAULT_BYTES_MAX", nearcall::raw::DEFAULT_BYTES_MAX as u32),

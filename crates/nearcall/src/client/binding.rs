@@ -95,6 +95,9 @@ pub(crate) struct ClientBinding {
     _listed: Option<Listed>,
 }
 
+/// Where its biases lie: see `raw/brief.rs`.
+pub(crate) const BIASES_OFFSET_BYTES: usize = offset_of!(ClientBinding, biases);
+
 const _: () = assert!(offset_of!(ClientBinding, state) == 0);
 // Where its A-stacks lie: two words.
 const _: () = assert!(offset_of!(ClientBinding, first) + offset_of!(ClientRegion, region) == 8);
@@ -142,6 +145,7 @@ pub(crate) struct Held<'b> {
 /// What there is to know of a held A-stack; does not hold it. Two words, so that a call that is
 /// quick has them in registers.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Grip<'b> {
     pub binding: &'b ClientBinding,
     pub astack: AStack<'b, Linkage>,
@@ -273,15 +277,16 @@ impl ClientBinding {
         }
     }
 
-    /// The A-stack of class `class` that the call path in C makes its calls on, and what keeps it.
-    pub fn first_of_class(&self, class: usize) -> (&Bias, Grip<'_>) {
+    /// What keeps A-stacks of class `class`, and the one that its n-th bit stands for: one that the
+    /// call path in C makes a call on.
+    pub fn nth_of_class(&self, class: usize, nth: u32) -> (&Bias, Grip<'_>) {
         let bias = &self.biases[class];
-        (bias, self.grip(bias.first()))
+        (bias, self.grip(bias.first() + nth))
     }
 
     /// The bias of an A-stack's class.
     #[inline(always)]
-    fn bias(&self, linkage: &Linkage) -> &Bias {
+    pub fn bias(&self, linkage: &Linkage) -> &Bias {
         // The class is always below: written so that it needs no comparison.
         &self.biases[linkage.class() as usize % CLASSES_MAX]
     }

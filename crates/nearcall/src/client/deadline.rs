@@ -19,6 +19,7 @@ pub(crate) const NEVER_NS: u64 = u64::MAX;
 
 /// How long a call may take, and the same as it crosses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub(crate) struct Deadline {
     /// Nanoseconds; 0: as long as it takes.
     pub ns: u64,

@@ -13,6 +13,7 @@ use crate::server::current;
 
 /// One batch may be ahead for as long as it lives.
 #[derive(Debug)]
+#[repr(transparent)]
 pub struct Lead<'b>(&'b ClientBinding);
 
 impl<'b> Lead<'b> {

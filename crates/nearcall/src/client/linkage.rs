@@ -56,7 +56,11 @@ pub(crate) const SEQUENCE_OFFSET_BYTES: usize = offset_of!(Linkage, sequence);
 /// As above.
 pub(crate) const PROCESSOR_OFFSET_BYTES: usize = offset_of!(Linkage, server_processor);
 /// As above.
+pub(crate) const KEPT_OFFSET_BYTES: usize = offset_of!(Linkage, kept);
+/// As above.
 pub(crate) const LINGER_OFFSET_BYTES: usize = offset_of!(Linkage, linger);
+/// As above.
+pub(crate) const OUTSTANDING_OFFSET_BYTES: usize = offset_of!(Linkage, outstanding);
 
 /// No call has this number: sequences have fewer bits.
 const NO_SEQUENCE: u32 = u32::MAX;
@@ -76,7 +80,8 @@ const _: () = assert!(offset_of!(Linkage, flags) == 12);
 const _: () = assert!(offset_of!(Linkage, kept) == 16);
 const _: () = assert!(offset_of!(Linkage, linger) == 24);
 const _: () = assert!(offset_of!(Linkage, class) == 26);
-const _: () = assert!(offset_of!(Linkage, linger) < NEAR_RECORD_BYTES);
+const _: () = assert!(offset_of!(Linkage, outstanding) == 28);
+const _: () = assert!(offset_of!(Linkage, outstanding) < NEAR_RECORD_BYTES);
 
 /// An out-of-line segment and which one it is (L50).
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@
 //! kept for a thread is its own; and as [`super::awaiting::Awaiting`], whose caller does not wait.
 //! Here a thread waits, and an A-stack that was kept for another one goes to the list after it.
 
-use std::mem::ManuallyDrop;
+use std::mem::{ManuallyDrop, offset_of};
 
 use nearcall_core::turn::{self, Poll};
 use nearcall_os::HeadWords;
@@ -35,13 +35,28 @@ use crate::error::CallError;
 /// ```
 #[derive(Debug)]
 #[must_use = "collect it: its results are what the call was made for"]
+#[repr(C)]
 pub struct Ahead<'b> {
-    grip: Grip<'b>,
-    procedure: u32,
+    pub(super) grip: Grip<'b>,
+    pub(super) procedure: u32,
     deadline: Deadline,
     /// The right to be so for as long as it likes; none: somebody is about to collect it.
     lead: Option<Lead<'b>>,
 }
+
+/// Where what C notes of a call lies that it has posted by itself: see `brief.rs`.
+pub const AHEAD_LAYOUT: &[(&str, &str, usize)] = &[
+    ("nearcall_ahead", "binding", offset_of!(Ahead<'_>, grip) + offset_of!(Grip<'_>, binding)),
+    ("nearcall_ahead", "astack", offset_of!(Ahead<'_>, grip) + offset_of!(Grip<'_>, astack)),
+    ("nearcall_ahead", "procedure", offset_of!(Ahead<'_>, procedure)),
+    ("nearcall_ahead", "deadline_ns", offset_of!(Ahead<'_>, deadline) + offset_of!(Deadline, ns)),
+    (
+        "nearcall_ahead",
+        "deadline_word",
+        offset_of!(Ahead<'_>, deadline) + offset_of!(Deadline, word),
+    ),
+    ("nearcall_ahead", "lead", offset_of!(Ahead<'_>, lead)),
+];
 
 impl<'b> Ahead<'b> {
     /// The call on this A-stack was posted, and a deadline has begun.

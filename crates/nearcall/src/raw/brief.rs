@@ -1,22 +1,29 @@
 //! What the call path in C needs of a binding, and where the runtime takes its calls over (design
 //! note 0026). C claims the first A-stack of a class while it is kept for the calling thread,
-//! posts, and looks once; whatever is not as most calls find it comes here.
+//! posts, and looks once; or any one that is kept, posts, and looks once later. Whatever is not as
+//! most calls find it comes here.
 
-use std::mem::offset_of;
+use std::mem::{ManuallyDrop, offset_of};
 use std::ptr::{self, NonNull};
 
 use nearcall_abi::AStackHead;
+use nearcall_core::Mode;
 use nearcall_core::bias::{self, Bias, Settled};
+use nearcall_core::lookout::{self, Lookout};
+use nearcall_core::turn;
 use nearcall_os::thread_pointer::thread_pointer;
 use nearcall_os::{HeadWords, astack, fence, processor};
 
+use super::ahead::Ahead;
 use super::area::Outgoing;
 use super::call::finish_posted;
 use super::client::Client;
 use super::reply::Reply;
-use crate::client::binding::{Grip, identity};
-use crate::client::linkage;
+use crate::client::binding::{BIASES_OFFSET_BYTES, Grip, identity};
+use crate::client::linkage::{self, Linkage, NOBODY};
+use crate::client::switching;
 use crate::error::CallError;
+use crate::region::origin_word;
 
 /// Where C finds what it needs to call procedures of one class.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +51,13 @@ pub const BRIEF_LAYOUT: &[(&str, &str, usize)] = &[
         astack::RECORD_OFFSET_BYTES + linkage::PROCESSOR_OFFSET_BYTES,
     ),
     ("nearcall_astack", "linger", astack::RECORD_OFFSET_BYTES + linkage::LINGER_OFFSET_BYTES),
+    ("nearcall_astack", "kept", astack::RECORD_OFFSET_BYTES + linkage::KEPT_OFFSET_BYTES),
+    (
+        "nearcall_astack",
+        "outstanding",
+        astack::RECORD_OFFSET_BYTES + linkage::OUTSTANDING_OFFSET_BYTES,
+    ),
+    ("nearcall_binding", "biases", BIASES_OFFSET_BYTES),
     ("nearcall_head", "turn", offset_of!(AStackHead, turn)),
     ("nearcall_head", "selector", offset_of!(AStackHead, selector)),
     ("nearcall_head", "message_bytes", offset_of!(AStackHead, message_bytes)),
@@ -52,6 +66,16 @@ pub const BRIEF_LAYOUT: &[(&str, &str, usize)] = &[
     ("nearcall_brief", "bias", offset_of!(Brief, bias)),
     ("nearcall_brief", "astack", offset_of!(Brief, astack)),
 ];
+
+/// Lengths that C knows too, since it has arrays of these.
+pub const BRIEF_LENGTHS: &[(&str, usize)] = &[
+    ("nearcall_bias", size_of::<Bias>()),
+    ("nearcall_astack", astack::stride_bytes::<Linkage>()),
+    ("nearcall_ahead", size_of::<Ahead<'_>>()),
+];
+
+/// In the word of a [`Client::lookout`]: nobody has to be told to look.
+pub const BRIEF_LOOKS: u32 = lookout::LOOKS;
 
 /// What a binding's clients find where they are not to call by themselves.
 fn never() -> Brief {
@@ -65,10 +89,18 @@ pub fn processor_offset() -> isize {
     processor::number_offset().unwrap_or(0)
 }
 
+/// The number that C notes in the linkage record of a call that this thread posts by itself; 0: it
+/// is to post none. From here on biases know the thread, which may have inherited one.
+pub fn brief_thread() -> u32 {
+    identity();
+    if switching::is_here() { 0 } else { switching::caller_number() }
+}
+
 /// These trust their caller with one condition:
 ///
-/// - B1 held: the calling thread has taken the lowest bit of the bias of class `class` of this
-///   client's [`Brief`], which has one, as `nearcall_core::bias` demands, and has it still.
+/// - B1 held: the calling thread has taken a bit of the bias of class `class` of this client's
+///   [`Brief`], which has one, as `nearcall_core::bias` demands, and has it still: the lowest,
+///   unless it is named.
 impl Client {
     /// What C calls procedures of class `class` by. It holds as long as this client lives.
     pub fn brief(&self, class: usize) -> Brief {
@@ -85,8 +117,18 @@ impl Client {
         if !is_possible || !has_one || !is_as_long(class) || self.has_deadline() {
             return never();
         }
-        let (bias, grip) = binding.first_of_class(class);
+        let (bias, grip) = binding.nth_of_class(class, 0);
         Brief { bias: NonNull::from(bias), astack: grip.astack.address().as_ptr() }
+    }
+
+    /// The binding, as C notes it in a call that it posts. It is there as long as this client.
+    pub fn brief_binding(&self) -> NonNull<()> {
+        NonNull::from(self.binding().inner()).cast()
+    }
+
+    /// The word that C looks at once it has noted a call that nobody waits for yet. As above.
+    pub fn lookout(&self) -> NonNull<Lookout> {
+        NonNull::from(self.binding().inner().lookout())
     }
 
     /// C has taken the bit and then seen that the bias was revoked: exactly one of the two puts the
@@ -94,10 +136,10 @@ impl Client {
     ///
     /// # Safety
     ///
-    /// - B1 held. From here on it is not.
-    pub unsafe fn unclaim_brief(&self, class: usize) {
-        let (bias, grip) = self.binding().inner().first_of_class(class);
-        if bias.settle(bias.first()) == Settled::Push {
+    /// - B1 held, the bit `nth`. From here on it is not.
+    pub unsafe fn unclaim_brief(&self, class: usize, nth: u32) {
+        let (bias, grip) = self.binding().inner().nth_of_class(class, nth);
+        if bias.settle(grip.linkage().index) == Settled::Push {
             grip.give_back_otherwise(0);
         }
     }
@@ -112,7 +154,7 @@ impl Client {
     ///
     /// - B1 held, and nothing posted.
     pub unsafe fn put_brief(&self, class: usize, at: usize, bytes: &[u8]) {
-        let astack = self.binding().inner().first_of_class(class).1.astack;
+        let astack = self.binding().inner().nth_of_class(class, 0).1.astack;
         Outgoing { inline: astack.inline(), block: astack.own() }.put_bytes(at, bytes);
     }
 
@@ -139,14 +181,61 @@ impl Client {
     ///
     /// - B1 held, but for the bit. From here on it is not.
     pub unsafe fn release_brief(&self, class: usize) {
-        let (bias, grip) = self.binding().inner().first_of_class(class);
-        grip.give_back_otherwise(bias.bit(bias.first()));
+        give_back_revoked(self.grip(class));
     }
 
     /// The A-stack, for a thread that biases know from here on: it may have inherited this one, and
     /// then C was the first to call.
     fn grip(&self, class: usize) -> Grip<'_> {
         identity();
-        self.binding().inner().first_of_class(class).1
+        self.binding().inner().nth_of_class(class, 0).1
     }
+}
+
+/// These trust their caller with one condition:
+///
+/// - B2 posted: C has made it of an A-stack that it had claimed and then posted, as
+///   [`super::Call::post_ahead`] does.
+impl Ahead<'_> {
+    /// C has posted it, which is not as most posts are: `seen` is what it found in the turn word,
+    /// or a batch of calls ends, or nobody looks at calls that nobody waits for yet.
+    ///
+    /// # Errors: as those of [`super::Call::post_ahead`] from its post on. The A-stack is lost
+    /// then, with its binding.
+    ///
+    /// # Safety
+    ///
+    /// - B2 posted.
+    pub unsafe fn finish_post(self, seen: u32) -> Result<Self, Box<CallError>> {
+        let posted = ManuallyDrop::new(self);
+        let (grip, procedure) = (posted.grip, posted.procedure);
+        let linkage = grip.linkage();
+        let sequence = linkage.sequence();
+        match turn::judge_posted(seen, sequence) {
+            Ok(Mode::Hot) => {}
+            Ok(mode) => grip.tell(mode, origin_word(0)),
+            Err(fault) => {
+                linkage.set_outstanding(NOBODY);
+                return Err(grip.lose_to_fault(procedure, fault));
+            }
+        }
+        linkage.weigh_if_last(sequence);
+        grip.binding.leave_unattended();
+        Ok(ManuallyDrop::into_inner(posted))
+    }
+
+    /// C has read the reply, has given the bit back, and then seen that the bias was revoked.
+    ///
+    /// # Safety
+    ///
+    /// - B2 posted, and its reply was there.
+    pub unsafe fn give_back_brief(self) {
+        give_back_revoked(ManuallyDrop::new(self).grip);
+    }
+}
+
+/// C has given its bit back, and the bias was revoked.
+fn give_back_revoked(grip: Grip<'_>) {
+    let linkage = grip.linkage();
+    grip.give_back_otherwise(grip.binding.bias(linkage).bit(linkage.index));
 }

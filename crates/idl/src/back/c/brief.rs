@@ -8,7 +8,9 @@
 //! ```
 //!
 //! A call that may be made twice needs its arguments until it has its reply: `slow_x`, which has
-//! them, is also where it waits.
+//! them, is also where it waits. Calls that are posted and collected later: `brief/halves.rs`.
+
+mod halves;
 
 use nearcall_abi::INLINE_BYTES;
 
@@ -66,12 +68,7 @@ impl C<'_> {
 
     /// The call stub, after the ones that it goes on to.
     pub fn print_brief_stub(&self, procedure: Procedure<'_>, brief: &Brief, text: &mut Text) {
-        let stub = |reach| Stub {
-            printer: Printer::new(self, procedure, Side::Client),
-            procedure,
-            brief,
-            reach,
-        };
+        let stub = |reach| Stub::new(self, (procedure, brief), reach);
         if !procedure.plan.is_retried {
             stub(Reach::Line).print_late(text);
         }
@@ -90,6 +87,17 @@ struct Stub<'c, 'm> {
     procedure: Procedure<'c>,
     brief: &'c Brief,
     reach: Reach,
+}
+
+impl<'c, 'm> Stub<'c, 'm> {
+    fn new(
+        c: &'c C<'m>,
+        (procedure, brief): (Procedure<'c>, &'c Brief),
+        reach: Reach,
+    ) -> Stub<'c, 'm> {
+        let printer = Printer::new(c, procedure, Side::Client);
+        Stub { printer, procedure, brief, reach }
+    }
 }
 
 impl Stub<'_, '_> {
@@ -139,15 +147,7 @@ impl Stub<'_, '_> {
             self.print_payload_locals(payload, &names, text);
         }
         let claim = format!("nearcall_brief_claim(nc_binding, {}, &nc_held)", plan.class);
-        let own = self.own_checks();
-        text.line(match own.is_empty() {
-            true => format!("const uint32_t nc_claim = {claim};"),
-            false => format!(
-                "const uint32_t nc_claim = {} ? {claim} : NEARCALL_NOT_KEPT;",
-                own.join(" && ")
-            ),
-        });
-        text.open("if (nc_claim != NEARCALL_CLAIMED) {");
+        self.print_claim(&claim, !self.goes_on_to_long(), text);
         let slow = self.printer.c.apart_name(self.procedure, "slow");
         let seen = if plan.is_retried { ", 0" } else { "" };
         self.leave(format!("{slow}(nc_client{names}, nc_env, nc_claim{seen})"), text);
@@ -156,10 +156,7 @@ impl Stub<'_, '_> {
         if let Some(payload) = &self.brief.payload {
             self.put_payload(payload, text);
         }
-        let bytes = match &self.brief.payload {
-            Some(payload) => format!("{}u + nc_bytes", payload.at),
-            None => self.brief.request_bytes.to_string(),
-        };
+        let bytes = self.message_bytes();
         let call = format!(
             "nearcall_brief_call(&nc_held, {}, {bytes}, {}, nc_env)",
             plan.index, self.brief.reply_bytes
@@ -174,22 +171,50 @@ impl Stub<'_, '_> {
         self.leave(self.late_call(), text);
         text.close("}");
         self.printer.enter(None);
-        self.print_results(results, text);
+        let class = plan.class;
+        self.print_results(results, &self.late_call(), text, |returned| {
+            format!("nearcall_brief_release(&nc_held, {class}, {returned})")
+        });
         text.close("}");
         text.line("");
     }
 
+    /// Claims, and opens what happens if that is not to be, or cannot; as [`Stub::own_checks`].
+    fn print_claim(&self, claim: &str, is_here: bool, text: &mut Text) {
+        let own = self.own_checks(is_here);
+        text.line(match own.is_empty() {
+            true => format!("const uint32_t nc_claim = {claim};"),
+            false => format!(
+                "const uint32_t nc_claim = {} ? {claim} : NEARCALL_NOT_KEPT;",
+                own.join(" && ")
+            ),
+        });
+        text.open("if (nc_claim != NEARCALL_CLAIMED) {");
+    }
+
+    /// How long the message is.
+    fn message_bytes(&self) -> String {
+        match &self.brief.payload {
+            Some(payload) => format!("{}u + nc_bytes", payload.at),
+            None => self.brief.request_bytes.to_string(),
+        }
+    }
+
     /// How long the payload is, and where a longer one goes.
     fn print_payload_locals(&self, payload: &BriefPayload, names: &str, text: &mut Text) {
-        let value = self.printer.value(&payload.place);
-        text.line(format!("const uint32_t nc_length = {value}._length;"));
-        text.line(format!("const size_t nc_bytes = (size_t)nc_length * {}u;", payload.width));
+        self.print_payload_bytes(payload, text);
         if self.goes_on_to_long() {
             text.open(format!("if (nc_length > {}u) {{", self.items_max()));
             let long = self.printer.c.apart_name(self.procedure, "long");
             self.leave(format!("{long}(nc_client{names}, nc_env)"), text);
             text.close("}");
         }
+    }
+
+    fn print_payload_bytes(&self, payload: &BriefPayload, text: &mut Text) {
+        let value = self.printer.value(&payload.place);
+        text.line(format!("const uint32_t nc_length = {value}._length;"));
+        text.line(format!("const size_t nc_bytes = (size_t)nc_length * {}u;", payload.width));
     }
 
     fn put(&self, item: &BriefItem, text: &mut Text) {
@@ -270,8 +295,15 @@ impl Stub<'_, '_> {
         text.line("");
     }
 
-    /// All words are got and judged before one of them is where it belongs.
-    fn print_results(&self, results: &[BriefItem], text: &mut Text) {
+    /// All words are got and judged before one of them is where it belongs. What is no value, or
+    /// more, `late` reads again; `release` is the expression that ends the call.
+    fn print_results(
+        &self,
+        results: &[BriefItem],
+        late: &str,
+        text: &mut Text,
+        release: impl Fn(&str) -> String,
+    ) {
         let c = self.printer.c;
         let words = || {
             let words = results.iter().zip(0..).filter_map(|(item, number)| match item.kind {
@@ -289,13 +321,9 @@ impl Stub<'_, '_> {
         let judged: Vec<String> = judged.collect();
         if !judged.is_empty() {
             text.open(format!("if (!({})) {{", judged.join(" && ")));
-            self.leave(self.late_call(), text);
+            self.leave(late.to_owned(), text);
             text.close("}");
         }
-        let release = |returned: &str| {
-            let class = self.procedure.plan.class;
-            format!("nearcall_brief_release(&nc_held, {class}, {returned})")
-        };
         let is_word = |(item, scalar, _): &(&BriefItem, Scalar, String)| {
             item.place == Place::whole(Root::Returned) && !c.is_float(*scalar)
         };
@@ -321,16 +349,16 @@ impl Stub<'_, '_> {
         }
     }
 
-    /// Values of our own that C can hold and the interface has not, and payloads that are too long:
-    /// the other stub refuses them, or makes room.
-    fn own_checks(&self) -> Vec<String> {
+    /// Values of our own that C can hold and the interface has not, and payloads that are too long,
+    /// if it `is_here` that they are found out: the other stub refuses them, or makes room.
+    fn own_checks(&self, is_here: bool) -> Vec<String> {
         let c = self.printer.c;
         let mut checks = Vec::new();
         for item in &self.brief.arguments {
             let value = self.printer.value(&item.place);
             match item.kind {
                 BriefKind::Word(scalar) => checks.extend(c.is_own_value(scalar, &value)),
-                BriefKind::Length if !self.goes_on_to_long() => {
+                BriefKind::Length if is_here => {
                     checks.push(format!("nc_length <= {}u", self.items_max()));
                 }
                 BriefKind::Length | BriefKind::Block(_) => {}

@@ -42,10 +42,22 @@ impl C<'_> {
 
     /// Both halves.
     pub fn print_halves(&self, procedure: Procedure<'_>, text: &mut Text) {
+        let brief = self.brief(procedure);
         let posted = half(procedure.operation, Direction::In);
-        self.print_post_half(Procedure { operation: &posted, ..procedure }, text);
+        let posted = Procedure { operation: &posted, ..procedure };
+        let slow = brief.as_ref().map(|_| self.slow_post_name(posted));
+        self.print_post_half(posted, slow.as_deref(), text);
+        if let Some(brief) = &brief {
+            self.print_brief_post(posted, brief, text);
+        }
         let collected = half(procedure.operation, Direction::Out);
-        self.print_collect_half(Procedure { operation: &collected, ..procedure }, text);
+        let collected = Procedure { operation: &collected, ..procedure };
+        let results = brief.as_ref().and_then(|brief| Some((brief, brief.results.as_deref()?)));
+        let late = results.map(|_| self.late_collect_name(collected));
+        self.print_collect_half(collected, late.as_deref(), text);
+        if let Some(results) = results {
+            self.print_brief_collect(collected, results, text);
+        }
     }
 
     /// A program's own halves, for the header.
@@ -54,10 +66,11 @@ impl C<'_> {
         text.line(format!("/* A call of {stub} that is posted now and collected later. */"));
         text.line(format!("typedef struct {record} {{ nearcall_posted call; }} {record};"));
         let posted = half(procedure.operation, Direction::In);
-        let posted = self.post_signature(Procedure { operation: &posted, ..procedure });
+        let posted = self.post_signature(Procedure { operation: &posted, ..procedure }, None);
         text.line(posted + ";");
         let collected = half(procedure.operation, Direction::Out);
-        let collected = self.collect_signature(Procedure { operation: &collected, ..procedure });
+        let collected =
+            self.collect_signature(Procedure { operation: &collected, ..procedure }, None);
         text.line(collected + ";");
     }
 
@@ -69,30 +82,38 @@ impl C<'_> {
         }
     }
 
-    /// The head of the half that posts. Those of a feed are static, and say when.
-    fn post_signature(&self, procedure: Procedure<'_>) -> String {
-        let (own, name) = (self.names.declaration(procedure.interface), self.post_name(procedure));
+    /// The head of the half that posts, or of one that is `apart` and goes by that name: it is told
+    /// how the claim ended. Those of a feed are static, and say when.
+    pub fn post_signature(&self, procedure: Procedure<'_>, apart: Option<&str>) -> String {
+        let own = self.names.declaration(procedure.interface);
+        let name = apart.map_or_else(|| self.post_name(procedure), str::to_owned);
         let given = self.half_parameters(procedure, Direction::In);
         let (kept, when) = match procedure.operation.is_posted() {
-            true => ("", ""),
+            true if apart.is_none() => ("", ""),
+            true => ("NEARCALL_COLD ", ""),
             false => ("static ", "uint32_t nc_when, "),
         };
         let record = self.posted_record(procedure);
+        let claim = if apart.is_some() { ", uint32_t nc_claim" } else { "" };
         format!(
             "{kept}bool {name}(const {own} *nc_client, {given}{when}{record} *nc_posted, \
-             nearcall_environment *nc_env)"
+             nearcall_environment *nc_env{claim})"
         )
     }
 
-    /// The head of the half that reads.
-    fn collect_signature(&self, procedure: Procedure<'_>) -> String {
-        let (returns, name) =
-            (self.call_returned_type(procedure.operation), self.collect_name(procedure));
+    /// The same of the half that reads.
+    pub fn collect_signature(&self, procedure: Procedure<'_>, apart: Option<&str>) -> String {
+        let returns = self.call_returned_type(procedure.operation);
+        let name = apart.map_or_else(|| self.collect_name(procedure), str::to_owned);
         let mut came = self.half_parameters(procedure, Direction::Out);
         if let Some(returned) = self.returned_parameter(procedure.operation) {
             came += &format!("{returned}, ");
         }
-        let kept = if procedure.operation.is_posted() { "" } else { "static " };
+        let kept = match procedure.operation.is_posted() {
+            true if apart.is_none() => "",
+            true => "NEARCALL_COLD ",
+            false => "static ",
+        };
         let (star, record) =
             (if returns.ends_with('*') { "" } else { " " }, self.posted_record(procedure));
         format!(
@@ -129,7 +150,7 @@ impl C<'_> {
         declared.collect()
     }
 
-    fn print_post_half(&self, procedure: Procedure<'_>, text: &mut Text) {
+    fn print_post_half(&self, procedure: Procedure<'_>, apart: Option<&str>, text: &mut Text) {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, procedure, Side::Client);
         for step in &plan.client.request {
@@ -151,7 +172,7 @@ impl C<'_> {
         let rest = format!("{index}, &nc_request, {when}, {comes}, {posted}, nc_env);");
         printer.text.line(format!("    {rest}"));
         let body = std::mem::take(&mut printer.text).finish();
-        text.open(format!("{} {{", self.post_signature(procedure)));
+        text.open(format!("{} {{", self.post_signature(procedure, apart)));
         let fixed_bytes = fixed_bytes(&plan.client.request);
         if fixed_bytes > 0 && printer.gathers() {
             text.line(format!("uint8_t nc_fixed[{fixed_bytes}] = {{0}};"));
@@ -161,6 +182,11 @@ impl C<'_> {
         let puts = payload_counts(&plan.client.request).0;
         printer.print_locals(text, puts, 0);
         if operation.is_posted() {
+            if apart.is_some() {
+                let client = "(const nearcall_client *)nc_client";
+                let class = plan.class;
+                text.line(format!("nearcall_brief_otherwise({client}, {class}, nc_claim);"));
+            }
             text.line("nearcall_begin(nc_env);");
             text.line("nc_posted->call.is_posted = false;");
         }
@@ -174,7 +200,7 @@ impl C<'_> {
         text.line("");
     }
 
-    fn print_collect_half(&self, procedure: Procedure<'_>, text: &mut Text) {
+    fn print_collect_half(&self, procedure: Procedure<'_>, apart: Option<&str>, text: &mut Text) {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, procedure, Side::Client);
         print_reply_record(&mut printer, plan);
@@ -185,7 +211,7 @@ impl C<'_> {
         printer.text.close("}");
         print_reply(&mut printer, procedure);
         let body = std::mem::take(&mut printer.text).finish();
-        text.open(format!("{} {{", self.collect_signature(procedure)));
+        text.open(format!("{} {{", self.collect_signature(procedure, apart)));
         self.print_reply_locals(&printer, procedure, 0, text);
         if is_own {
             text.line("nearcall_begin(nc_env);");

@@ -49,6 +49,11 @@ impl ClientBinding {
         }
     }
 
+    /// The word that this looks at.
+    pub fn lookout(&self) -> &Lookout {
+        &self.unattended.lookout
+    }
+
     #[cold]
     #[inline(never)]
     fn have_looked_after(&self) {

@@ -140,7 +140,7 @@ fn more_fastthreads_than_astacks_wait_for_those_that_are_kept_for_them() {
     let twin = Twin::new("crowd");
     let has_tallied = (0..ROUNDS_MAX).any(|_| call_from_fastthreads(&twin.binding, 3 * ASTACKS));
     assert!(has_tallied, "no A-stack was watched by the tally");
-    let (bias, _) = twin.binding.inner().first_of_class(0);
+    let (bias, _) = twin.binding.inner().nth_of_class(0, 0);
     assert!(bias.is_towards(identity()));
 }
 
