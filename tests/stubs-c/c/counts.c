@@ -89,6 +89,23 @@ static void pfs_write(const brief_Brief *brief) {
     CHECK(brief_Brief_write(brief, 7, &pos, 4, &longs, &env) == 10 && pos == 9);
 }
 
+/* In two halves, with the reply there before it is collected. */
+static void posted_null(const brief_Brief *brief) {
+    nearcall_posted_brief_Brief_null posted;
+    CHECK(nearcall_post_brief_Brief_null(brief, &posted, &env));
+    while (!nearcall_posted_is_replied(&posted.call)) {
+    }
+    nearcall_collect_brief_Brief_null(&posted, &env);
+}
+
+static void posted_add(const brief_Brief *brief) {
+    nearcall_posted_brief_Brief_add posted;
+    CHECK(nearcall_post_brief_Brief_add(brief, 2, 3, &posted, &env));
+    while (!nearcall_posted_is_replied(&posted.call)) {
+    }
+    CHECK(nearcall_collect_brief_Brief_add(&posted, &env) == 5);
+}
+
 /* Counts the calls of one procedure. */
 static void count(const brief_Brief *brief, const char *name, void (*call)(const brief_Brief *),
                   uintptr_t stub) {
@@ -142,6 +159,10 @@ int main(int argc, char **argv) {
     count(brief, "null", null, (uintptr_t)brief_Brief_null);
     count(brief, "add", add, (uintptr_t)brief_Brief_add);
     count(brief, "pfs_write", pfs_write, (uintptr_t)brief_Brief_write);
+    count(brief, "post_null", posted_null, (uintptr_t)nearcall_post_brief_Brief_null);
+    count(brief, "collect_null", posted_null, (uintptr_t)nearcall_collect_brief_Brief_null);
+    count(brief, "post_add", posted_add, (uintptr_t)nearcall_post_brief_Brief_add);
+    count(brief, "collect_add", posted_add, (uintptr_t)nearcall_collect_brief_Brief_add);
     nearcall_client_release((nearcall_client *)brief);
     nearcall_domain_release(domain);
     return 0;

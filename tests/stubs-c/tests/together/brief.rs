@@ -17,9 +17,18 @@ fn serve() {
 }
 
 fn run(what: &str) {
+    run_of("brief_client", what);
+}
+
+/// The same of calls that are posted and collected later.
+fn run_posted(what: &str) {
+    run_of("brief_poster", what);
+}
+
+fn run_of(client: &str, what: &str) {
     for (compiler, flags) in ways() {
         let workshop = Workshop::of("c", "brief.idl");
-        let program = workshop.program(compiler, "brief_client", flags);
+        let program = workshop.program(compiler, client, flags);
         let _server = RustServer::start(module_path!(), "brief", workshop.path());
         expect_success(&program, &[what, "brief"], workshop.path());
     }
@@ -65,6 +74,46 @@ fn the_server_may_end() {
     run("end");
 }
 
+#[test]
+fn posted_words_come_back_and_the_stubs_do_it_themselves() {
+    run_posted("words");
+}
+
+#[test]
+fn posted_calls_that_raise_or_take_long_or_ring_end_as_ever() {
+    run_posted("unusual");
+}
+
+#[test]
+fn any_thread_collects_or_drops_a_brief_call() {
+    run_posted("others");
+}
+
+#[test]
+fn a_thread_that_inherits_a_bias_inherits_no_calls() {
+    run_posted("heirs");
+}
+
+#[test]
+fn a_crowd_revokes_the_bias_of_who_has_calls_under_way() {
+    run_posted("crowd");
+}
+
+#[test]
+fn a_bias_may_be_revoked_between_any_two_steps() {
+    run_posted("revoked");
+}
+
+#[test]
+fn a_deadline_aborts_what_was_posted() {
+    run_posted("deadlines");
+}
+
+#[test]
+fn the_server_may_end_with_posted_calls() {
+    run_posted("end");
+}
+
 /// Replies truly at first, then with an enumerator that is none.
 struct Liar {
     calls: AtomicU32,
@@ -93,9 +142,18 @@ impl Entries for Liar {
 
 #[test]
 fn a_server_that_lies_is_found_out() {
+    find_out("brief_client");
+}
+
+#[test]
+fn a_server_that_lies_to_posted_calls_is_found_out() {
+    find_out("brief_poster");
+}
+
+fn find_out(client: &str) {
     for (compiler, flags) in ways() {
         let workshop = Workshop::of("c", "brief.idl");
-        let program = workshop.program(compiler, "brief_client", flags);
+        let program = workshop.program(compiler, client, flags);
         let domain = Domain::new().expect("a domain");
         let mut options = nearcall::ExportOptions::default();
         let sockets = workshop.path().join("nearcall");
