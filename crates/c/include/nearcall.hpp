@@ -386,37 +386,55 @@ class descriptor {
  * goes before, what the call brings is dropped, and nobody waits for it. */
 template <class T> class pending {
   public:
-    pending(const nearcall_posted &call, T (*collected)(nearcall_posted))
-        : call_(call), collect_(collected) {}
-    pending(pending &&other) noexcept : call_(other.moved()), collect_(other.collect_) {}
+    /* For generated code: to be posted, into its record. */
+    explicit pending(T (*collected)(nearcall_posted *)) : collect_(collected) {
+        (::new (record_) nearcall_posted)->is_posted = false;
+    }
+    pending(pending &&other) noexcept { take(other); }
     pending &operator=(pending &&other) noexcept {
         if (this != &other) {
-            nearcall_posted_drop(&call_);
-            call_ = other.moved();
-            collect_ = other.collect_;
+            nearcall_posted_drop(call());
+            take(other);
         }
         return *this;
     }
     pending(const pending &) = delete;
     pending &operator=(const pending &) = delete;
-    ~pending() { nearcall_posted_drop(&call_); }
-
-    /* To collect it will not wait. */
-    bool is_replied() const { return nearcall_posted_is_replied(&call_); }
-    /* Waits for the reply. Throws what the call does; call_error if it was collected before. */
-    T collect() { return collect_(moved()); }
-    /* Gives it up, and lets the server see that: it is not run if it was not begun. */
-    void cancel() { nearcall_posted_cancel(&call_); }
-
-  private:
-    nearcall_posted moved() {
-        nearcall_posted away = call_;
-        call_.is_posted = false;
-        return away;
+    ~pending() {
+        if (call()->is_posted) {
+            nearcall_posted_drop(call());
+        }
     }
 
-    nearcall_posted call_;
-    T (*collect_)(nearcall_posted);
+    /* To collect it will not wait. */
+    bool is_replied() const { return nearcall_posted_is_replied(call()); }
+    /* Waits for the reply. Throws what the call does; call_error if it was collected before. */
+    T collect() { return collect_(call()); }
+    /* Gives it up, and lets the server see that: it is not run if it was not begun. */
+    void cancel() { nearcall_posted_cancel(call()); }
+
+    /* For generated code: the record of the operation, which a post is about to write. It is posted
+     * and collected where it lies: a copy that is made right after a post waits for its stores. */
+    template <class R> R *record() {
+        static_assert(sizeof(R) == sizeof(nearcall_posted), "its one member is the call");
+        return ::new (record_) R;
+    }
+
+  private:
+    nearcall_posted *call() {
+        return std::launder(reinterpret_cast<nearcall_posted *>(record_));
+    }
+    const nearcall_posted *call() const {
+        return std::launder(reinterpret_cast<const nearcall_posted *>(record_));
+    }
+    void take(pending &other) {
+        std::memcpy(record_, other.record_, sizeof record_);
+        collect_ = other.collect_;
+        other.call()->is_posted = false;
+    }
+
+    alignas(nearcall_posted) unsigned char record_[sizeof(nearcall_posted)];
+    T (*collect_)(nearcall_posted *);
 };
 
 /* A call that a server has set aside: whoever has this replies with results, which are what is

@@ -86,12 +86,13 @@ impl Cpp<'_, '_> {
         }
         let function = self.c.names.function(procedure.interface, plan.index);
         text.line("nearcall_environment nc_env;");
-        text.line(format!("::nearcall_posted_{function} nc_posted;"));
+        text.line(format!("{pending} nc_pending(nc_collect_{name});"));
         text.lines(body.lines().map(String::from));
-        text.open(format!("if (!::nearcall_post_{function}({arguments}, &nc_posted, &nc_env)) {{"));
+        let record = format!("nc_pending.record<::nearcall_posted_{function}>()");
+        text.open(format!("if (!::nearcall_post_{function}({arguments}, {record}, &nc_env)) {{"));
         text.line("throw ::nearcall::call_error(nc_env);");
         text.close("}");
-        text.line(format!("return {pending}(nc_posted.call, nc_collect_{name});"));
+        text.line("return nc_pending;");
         text.close("}");
     }
 
@@ -100,12 +101,13 @@ impl Cpp<'_, '_> {
         let operation = half(procedure.operation, Direction::Out);
         let procedure = Procedure { operation: &operation, ..procedure };
         let function = self.c.names.function(procedure.interface, procedure.plan.index);
-        text.open(format!("static {result} nc_collect_{name}(nearcall_posted nc_call) {{"));
+        text.open(format!("static {result} nc_collect_{name}(nearcall_posted *nc_call) {{"));
         text.lines(USING.map(String::from));
         text.line("nearcall_environment nc_env;");
-        text.line(format!("::nearcall_posted_{function} nc_posted{{nc_call}};"));
+        let record = format!("::nearcall_posted_{function} *");
+        text.line(format!("const auto nc_posted = reinterpret_cast<{record}>(nc_call);"));
         let (mut came, mut after) = (Vec::new(), Vec::new());
-        let mut arguments = String::from("&nc_posted");
+        let mut arguments = String::from("nc_posted");
         let collected = self.collected(procedure);
         let names = self.c.parameter_names(&operation);
         for ((parameter, own), index) in operation.parameters.iter().zip(&names).zip(0..) {

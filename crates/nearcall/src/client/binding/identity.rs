@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nearcall_os::HeadWords;
 use nearcall_os::thread_pointer::thread_pointer;
 
 use crate::server::current;
@@ -19,7 +20,8 @@ thread_local! {
 /// memory that the pointer points to.
 ///
 /// A server processor has a number, which is no pointer: its calls are nested ones, which have no
-/// more time than the calls they are made for, and the call path in C does not ask (0026).
+/// more time than the calls they are made for, and the call path in C does not ask (0026). So has
+/// every thread where a head's words are not loaded at once, as C loads them.
 #[inline]
 pub(crate) fn identity() -> u64 {
     match IDENTITY.get() {
@@ -31,7 +33,8 @@ pub(crate) fn identity() -> u64 {
 #[cold]
 #[inline(never)]
 fn identify() -> u64 {
-    let pointer = (!current::has_entered_domain()).then(thread_pointer).flatten();
+    let may_be_in_c = !current::has_entered_domain() && HeadWords::can_be_at_once();
+    let pointer = may_be_in_c.then(thread_pointer).flatten();
     // Thread pointers are even.
     IDENTITY.set(pointer.unwrap_or_else(|| thread_number() << 1 | 1));
     IDENTITY.get()
