@@ -134,11 +134,6 @@ uint64_t nearcall_slow_give_back(nearcall_posted *posted, uint64_t returned);
 #define NEARCALL_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NEARCALL_STRAIGHT static inline __attribute__((always_inline, unused))
 
-/* What the A-stack is kept by; 0: nothing. Whoever has it writes the word. */
-NEARCALL_INLINE uint64_t nearcall_kept(const nearcall_astack *astack) {
-    return __atomic_load_n(&astack->kept, __ATOMIC_RELAXED);
-}
-
 #if defined(__x86_64__) && defined(__linux__)
 
 /* Who we are to a bias: the thread pointer. */
@@ -381,7 +376,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_look(const nearcall_posted *posted, uint32
     held->bias = (nearcall_bias *)&posted->held.binding->biases[class_index];
     held->astack = posted->held.astack;
     held->head = held->astack->head;
-    if (!NEARCALL_LIKELY(nearcall_kept(held->astack) != 0) ||
+    if (!NEARCALL_LIKELY(held->astack->kept != 0) ||
         !NEARCALL_LIKELY(nearcall_is_owner(held->bias, nearcall_thread()))) {
         return false;
     }
@@ -487,7 +482,7 @@ NEARCALL_STRAIGHT uint64_t nearcall_brief_end(const nearcall_held *held, nearcal
     nearcall_begin(environment);
     posted->is_posted = false;
     __atomic_store_n(&held->astack->outstanding, 0, __ATOMIC_RELAXED);
-    nearcall_give_bit(held->bias, nearcall_kept(held->astack));
+    nearcall_give_bit(held->bias, held->astack->kept);
     if (!NEARCALL_LIKELY(nearcall_is_owner(held->bias, nearcall_thread()))) {
         return nearcall_slow_give_back(posted, returned);
     }
