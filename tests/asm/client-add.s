@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 191 instructions
+# rustc 1.95.0, x86_64, release profile; 190 instructions
 push %rbx
 sub $0x50,%rsp
 mov %rdi,%rbx
@@ -19,7 +19,7 @@ mov %rsi,%r15
 mov %rdi,0x8(%rsp)
 mov 0x18(%rsi),%r12
 mov %fs:,%rax
-lea -0x90(%rax),%rax
+lea -0xe8(%rax),%rax
 mov (%rax),%rdx
 mov %rdx,%rax
 or %r12,%rax
@@ -30,7 +30,7 @@ mov %rax,0x10(%rsp)
 mov (%r15),%rbp
 lea 0x40(%rbp),%r15
 mov %fs:,%rax
-lea -0x100(%rax),%rax
+lea -0xb0(%rax),%rax
 mov %rax,%r12
 mov (%rax),%rax
 mov 0x140(%rbp),%rcx
@@ -164,9 +164,8 @@ mov (%rsi),%rsi
 and $0xf,%edx
 shl $0x6,%edx
 or %rcx,0x8(%rbp,%rdx,1)
-mov 0x0(%rbp,%rdx,1),%rcx
-cmp %rsi,%rcx
-sete %cl
+mov 0x0(%rbp,%rdx,1),%rdi
+cmp %rsi,%rdi
 jne
 test %rax,%rax
 jne

@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 167 instructions
+# rustc 1.95.0, x86_64, release profile; 166 instructions
 jmp (%rip)
 push %rbp
 push %r15
@@ -11,7 +11,7 @@ mov %rsi,%rbx
 mov %rdi,%r15
 mov 0x18(%rsi),%r14
 mov %fs:,%rax
-lea -0x90(%rax),%rax
+lea -0xe8(%rax),%rax
 mov (%rax),%rdx
 mov %rdx,%rax
 or %r14,%rax
@@ -22,7 +22,7 @@ mov 0x10(%rbx),%r13d
 mov (%rbx),%rbp
 lea 0x40(%rbp),%rbx
 mov %fs:,%rax
-lea -0x100(%rax),%rax
+lea -0xb0(%rax),%rax
 mov %rax,%r14
 mov (%rax),%rax
 mov 0x140(%rbp),%rcx
@@ -43,7 +43,6 @@ cmp %rax,%rsi
 jne
 mov %r12,0x28(%rsp)
 mov %r14,0x20(%rsp)
-mov %rbx,0x10(%rsp)
 jmp
 mov %ecx,%r12d
 cmp %r12,0x50(%rbp)
@@ -58,6 +57,7 @@ jne
 mov %fs:(%rdx),%eax
 test %eax,%eax
 jns
+mov %rbx,0x10(%rsp)
 movzwl %ax,%eax
 mov %r13,0x98(%rsp)
 or %r13d,%eax
@@ -150,12 +150,11 @@ mov (%rsi),%rsi
 and $0xf,%edx
 shl $0x6,%edx
 or %rcx,0x8(%rbp,%rdx,1)
-mov 0x0(%rbp,%rdx,1),%rcx
-cmp %rsi,%rcx
-sete %cl
+mov 0x0(%rbp,%rdx,1),%rdi
+cmp %rsi,%rdi
+mov 0x8(%rsp),%r15
 jne
 test %rax,%rax
-mov 0x8(%rsp),%r15
 jne
 mov %r15,%rax
 add $0xc8,%rsp
