@@ -83,6 +83,8 @@ pub(crate) struct ClientBinding {
     pub lane: u32,
     captured: Mutex<Captured>,
     captured_count: AtomicU32,
+    /// Threads that wait for an A-stack.
+    claiming: AtomicU32,
     unattended: Unattended,
     /// Batches that are ahead of whom they are for, of feeds that are no thread's.
     pub leads: AtomicU32,
@@ -181,6 +183,7 @@ impl ClientBinding {
             lane: parts.lane,
             captured: Mutex::new(Captured::new(count_max)),
             captured_count: AtomicU32::new(0),
+            claiming: AtomicU32::new(0),
             unattended: Unattended::default(),
             leads: AtomicU32::new(0),
             domain: parts.domain,

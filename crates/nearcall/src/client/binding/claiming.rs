@@ -7,14 +7,19 @@ use std::time::Duration;
 
 use nearcall_core::astack_list::Claimer;
 use nearcall_core::bias::Claim;
-use nearcall_os::fence;
+use nearcall_core::{Step, Waiter};
 use nearcall_os::futex::{self, Watched};
+use nearcall_os::{clock, fence, processor};
+
+#[cfg(test)]
+mod tests;
 
 use super::{ClientBinding, Held, IDENTITY, identity};
 use crate::binding::WhenExhausted;
 use crate::client::call_all::is_full;
 use crate::client::deadline::{Deadline, left_ns};
 use crate::client::hasty::in_haste;
+use crate::client::wait::YIELD_BAN;
 use crate::client::{cancellation, hasty, interrupt, switching};
 use crate::error::{CallError, NotExecuted, UsageError};
 
@@ -198,7 +203,10 @@ impl ClientBinding {
     ) -> Result<(u32, u32), Box<CallError>> {
         let until_ns = deadline.until_ns();
         let mut has_slept = false;
+        // Relaxed: as where it is read.
+        self.claiming.fetch_add(1, Relaxed);
         let found = self.wait_for_another(procedure, class, until_ns, &mut has_slept);
+        self.claiming.fetch_sub(1, Relaxed);
         if has_slept {
             self.pass_wake_on(class);
         }
@@ -253,6 +261,8 @@ impl ClientBinding {
                 if let Some(index) = switching::wait_for_astack(self, class, left) {
                     return Ok(index);
                 }
+            } else if let Some(index) = self.yield_for_another(class) {
+                return Ok(index);
             } else if let Some(expected) = self.lists.prepare_wait(class, Claimer::Thread) {
                 let slice = self.claim_slice().min(left);
                 Watched::own(self.lists.wakes(class), expected).wait(slice);
@@ -262,6 +272,33 @@ impl ClientBinding {
                 return Err(Box::new(self.closed(procedure)));
             }
         }
+    }
+
+    /// Whoever has an A-stack gets on with it, on a processor that the server has, too, when this
+    /// thread lets it: so one may come back without a sleep and a wake-up. Unless more wait than
+    /// there are A-stacks: their turns would take longer than that, and who sleeps get none.
+    #[cold]
+    fn yield_for_another(&self, class: u32) -> Option<u32> {
+        let first = self.linkage(self.biases[class as usize].first());
+        let is_here = first.server_processor() == processor::current();
+        // Relaxed: a count that says whether it pays.
+        let may_yield = is_here && self.claiming.load(Relaxed) <= self.count_of_class(class);
+        if may_yield { self.yield_until_listed(class) } else { None }
+    }
+
+    fn yield_until_listed(&self, class: u32) -> Option<u32> {
+        let mut ban = YIELD_BAN.get();
+        let mut waiter = Waiter::new(&self.policy, &mut ban, 0);
+        let mut found = None;
+        while found.is_none() && waiter.next(clock::now_ns, true) == Step::Yield {
+            let before = clock::ticks();
+            processor::yield_now();
+            let took_ns = clock::ns_since(before);
+            waiter.told_yield(&mut ban, took_ns);
+            found = self.lists.pop(class);
+        }
+        YIELD_BAN.set(ban);
+        found
     }
 
     /// Whoever was woken for an A-stack, and has one or wants none any more, wakes who comes next,
