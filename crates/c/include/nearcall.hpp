@@ -417,7 +417,9 @@ template <class T> class pending {
      * and collected where it lies: a copy that is made right after a post waits for its stores. */
     template <class R> R *record() {
         static_assert(sizeof(R) == sizeof(nearcall_posted), "its one member is the call");
-        return ::new (record_) R;
+        R *const own = ::new (record_) R;
+        call()->is_posted = false;
+        return own;
     }
 
   private:

@@ -205,21 +205,36 @@ mod tests {
         fs::remove_dir_all(directory).unwrap();
     }
 
+    /// What a build script prints of the notes on a file of this text, and the file's path.
+    fn noted(name: &str, text: &str) -> (String, String) {
+        let mut sources = SourceMap::default();
+        let directory = env::temp_dir().join(format!("nearcall-{name}-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let input = directory.join("noted.idl");
+        fs::write(&input, text).unwrap();
+        let compilation = front::compile(&input, &Options::default().for_stubs(), &mut sources);
+        let noted = warnings(&compilation.diagnostics, &sources);
+        fs::remove_dir_all(directory).unwrap();
+        (noted, input.display().to_string())
+    }
+
     #[test]
     fn what_is_noted_is_a_line_that_cargo_shows() {
-        let mut sources = SourceMap::default();
-        let directory = env::temp_dir().join(format!("nearcall-noted-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap();
-        let input = directory.join("misspelled.idl");
-        fs::write(&input, "struct Dish {\n    @rang(min = 1, max = 5) long price;\n};").unwrap();
-        let compilation = front::compile(&input, &Options::default().for_stubs(), &mut sources);
+        let text = "struct Dish {\n    @rang(min = 1, max = 5) long price;\n};";
+        let (noted, path) = noted("misspelled", text);
         let want = format!(
-            "cargo::warning={}:2:5: `@rang` is not known, and ignored (N0281): did you mean \
-             `@range`?\n",
-            input.display()
+            "cargo::warning={path}:2:5: `@rang` is not known, and ignored (N0281): did you mean \
+             `@range`?\n"
         );
-        assert_eq!(warnings(&compilation.diagnostics, &sources), want);
-        fs::remove_dir_all(directory).unwrap();
+        assert_eq!(noted, want);
+    }
+
+    #[test]
+    fn a_file_gives_cargo_no_orders_by_the_name_that_it_says_it_has() {
+        let text = "#line 7 \"x\\ncargo::rustc-cfg=theirs\"\nstruct S { @rang(min = 1) long a; };";
+        let (noted, _) = noted("orders", text);
+        assert!(noted.starts_with("cargo::warning=x\\ncargo::rustc-cfg=theirs:7:"), "{noted}");
+        assert_eq!(noted.lines().count(), 1, "{noted}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use nearcall_core::WaitPolicy;
-use nearcall_os::forks::{self, Listed, Told};
+use nearcall_os::forks::{self, InChild, Listed};
 use nearcall_os::{clock, peer};
 
 use crate::audit::Audit;
@@ -255,7 +255,7 @@ impl DomainCore {
     }
 }
 
-impl Told for DomainCore {
+impl InChild for DomainCore {
     /// A server processor that forks in a procedure ends with the procedure in the child, where no
     /// call is for it.
     fn in_child(&self) {

@@ -12,7 +12,8 @@
 //! clone(2) by hand and `_Fork` leave locks of the C library as other threads had them, so that
 //! such a child may call nothing that allocates, and with it nothing of Nearcall.
 //!
-//! The same are told of threads that are not to inherit what was kept for one that has ended.
+//! Under the same lock: who is told of a thread that is not to inherit what was kept for one that
+//! has ended.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -21,24 +22,28 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
 
-/// What a child of fork(2) has a copy of, and must not use as its parent does; and what may keep
-/// something for a thread by its thread pointer.
-pub trait Told: Send + Sync {
+/// What a child of fork(2) has a copy of, and must not use as its parent does.
+pub trait InChild: Send + Sync {
     /// This is the child, and has one thread. It neither waits for a lock nor allocates: another
     /// thread of the parent may have been at it.
     fn in_child(&self);
+}
 
+/// What keeps something for a thread by its thread pointer, which comes back when that has ended.
+pub trait Keeper: Send + Sync {
     /// From now on nothing is kept for the thread of this thread pointer, whichever it is.
-    fn disinherit(&self, _thread_pointer: u64) {}
+    fn disinherit(&self, thread_pointer: u64);
 }
 
 /// Whoever is told, by number.
 struct List {
-    all: BTreeMap<u64, Weak<dyn Told>>,
+    all: BTreeMap<u64, Weak<dyn InChild>>,
+    keepers: BTreeMap<u64, Weak<dyn Keeper>>,
     next: u64,
 }
 
-static LIST: Mutex<List> = Mutex::new(List { all: BTreeMap::new(), next: 0 });
+static LIST: Mutex<List> =
+    Mutex::new(List { all: BTreeMap::new(), keepers: BTreeMap::new(), next: 0 });
 
 /// How many forks this process is away from one that nobody has told of any.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -57,7 +62,7 @@ pub struct Listed {
 }
 
 /// From now on `whom` is told in each child.
-pub fn tell(whom: Weak<dyn Told>) -> Listed {
+pub fn tell(whom: Weak<dyn InChild>) -> Listed {
     watch();
     let mut list = lock();
     let number = list.next;
@@ -68,7 +73,9 @@ pub fn tell(whom: Weak<dyn Told>) -> Listed {
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        let gone = lock().all.remove(&self.number);
+        let mut list = lock();
+        let gone = (list.all.remove(&self.number), list.keepers.remove(&self.number));
+        drop(list);
         // After the lock: it may be the last that keeps the memory.
         drop(gone);
     }
@@ -80,12 +87,18 @@ impl fmt::Debug for Listed {
     }
 }
 
+/// The same, and `whom` is told of each heir.
+pub fn tell_of_heirs(whom: Weak<impl InChild + Keeper + 'static>) -> Listed {
+    let listed = tell(whom.clone());
+    lock().keepers.insert(listed.number, whom);
+    listed
+}
+
 /// A thread begins with this thread pointer, and is not to have what is kept for whoever had it
-/// before.
+/// before. Each keeper is held meanwhile, and may have nobody else left: then it ends here.
 pub fn disinherit(thread_pointer: u64) {
-    // Told after the lock: one of them may have nobody else left, and gives up its place.
-    let all: Vec<_> = lock().all.values().filter_map(Weak::upgrade).collect();
-    all.iter().for_each(|whom| whom.disinherit(thread_pointer));
+    let keepers: Vec<_> = lock().keepers.values().filter_map(Weak::upgrade).collect();
+    keepers.iter().for_each(|keeper| keeper.disinherit(thread_pointer));
 }
 
 /// Which of the processes this is that have forked each other: a child and its parent differ.
@@ -134,7 +147,7 @@ fn lock() -> Guard {
 fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the function for the child calls `Told`s, which neither wait nor allocate, and
+        // SAFETY: the function for the child calls `InChild`s, which neither wait nor allocate, and
         // is otherwise as those for the parent: it gives a lock back that its thread has.
         let outcome = unsafe { libc::pthread_atfork(Some(hold), Some(let_go), Some(in_child)) };
         assert_eq!(outcome, 0, "no memory to notice fork(2)");
@@ -176,16 +189,18 @@ mod tests {
 
     struct Nobody;
 
-    impl Told for Nobody {
+    impl InChild for Nobody {
         fn in_child(&self) {}
     }
 
     /// Which thread pointer it was told of last.
-    struct Keeper(AtomicU64);
+    struct Kept(AtomicU64);
 
-    impl Told for Keeper {
+    impl InChild for Kept {
         fn in_child(&self) {}
+    }
 
+    impl Keeper for Kept {
         fn disinherit(&self, thread_pointer: u64) {
             self.0.store(thread_pointer, Ordering::Relaxed);
         }
@@ -193,9 +208,8 @@ mod tests {
 
     #[test]
     fn whoever_keeps_something_is_told_of_an_heir() {
-        let keeper = Arc::new(Keeper(AtomicU64::new(0)));
-        let whom: Weak<Keeper> = Arc::downgrade(&keeper);
-        let listed = tell(whom);
+        let keeper = Arc::new(Kept(AtomicU64::new(0)));
+        let listed = tell_of_heirs(Arc::downgrade(&keeper));
         disinherit(0x1000);
         assert_eq!(keeper.0.load(Ordering::Relaxed), 0x1000);
         drop(listed);

@@ -26,7 +26,7 @@ use std::sync::{Arc, Weak};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-use crate::forks::{self, Listed, Told};
+use crate::forks::{self, InChild, Listed};
 
 const PAGE: usize = nearcall_abi::PAGE_BYTES as usize;
 const LINE: usize = nearcall_abi::LINE_BYTES as usize;
@@ -215,7 +215,7 @@ unsafe impl Send for Range {}
 // SAFETY: as above.
 unsafe impl Sync for Range {}
 
-impl Told for Range {
+impl InChild for Range {
     /// Puts memory in place of what is mapped there. Without memory it is a place that cannot be
     /// touched.
     fn in_child(&self) {

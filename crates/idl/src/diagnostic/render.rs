@@ -46,12 +46,17 @@ pub fn text(finding: &Diagnostic, sources: &SourceMap, is_coloured: bool) -> Str
     renderer.render(&groups) + "\n"
 }
 
-/// One finding as one line: the place, the message, the code and the way out.
+/// One finding as one line: the place, the message, the code and the way out. What would end the
+/// line, which a file's name by `#line` may have, is escaped: who reads lines may act on the next.
 pub fn line(finding: &Diagnostic, sources: &SourceMap) -> String {
     let (path, place) = (sources.path(finding.span).display(), sources.place(finding.span));
     let help = finding.help.as_ref().map(|help| format!(": {help}")).unwrap_or_default();
     let (message, code) = (&finding.message, finding.rule.code);
-    format!("{path}:{}:{}: {message} ({code}){help}", place.line, place.column)
+    let line = format!("{path}:{}:{}: {message} ({code}){help}", place.line, place.column);
+    line.chars().fold(String::new(), |escaped, character| match character.is_control() {
+        true => escaped + &character.escape_default().to_string(),
+        false => escaped + character.encode_utf8(&mut [0; 4]),
+    })
 }
 
 /// All findings, an empty line between them.

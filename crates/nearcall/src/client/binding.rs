@@ -24,7 +24,7 @@ use nearcall_core::{
     WaitPolicy,
 };
 use nearcall_os::fence;
-use nearcall_os::forks::{self, Listed, Told};
+use nearcall_os::forks::{self, InChild, Keeper, Listed};
 use nearcall_os::futex;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
@@ -83,7 +83,7 @@ pub(crate) struct ClientBinding {
     pub lane: u32,
     captured: Mutex<Captured>,
     captured_count: AtomicU32,
-    /// Threads that wait for an A-stack.
+    /// Kernel threads that wait for an A-stack.
     claiming: AtomicU32,
     unattended: Unattended,
     /// Batches that are ahead of whom they are for, of feeds that are no thread's.
@@ -198,8 +198,7 @@ impl ClientBinding {
     pub fn shared(mut self) -> Arc<ClientBinding> {
         Arc::new_cyclic(|me| {
             self.me = me.clone();
-            let whom: Weak<ClientBinding> = me.clone();
-            self._listed = Some(forks::tell(whom));
+            self._listed = Some(forks::tell_of_heirs(me.clone()));
             self
         })
     }
@@ -418,14 +417,16 @@ impl ClientBinding {
     }
 }
 
-impl Told for ClientBinding {
+impl InChild for ClientBinding {
     /// No thread of the child claims an A-stack as quickly as its owner does: what does not, asks
     /// whose the binding is.
     fn in_child(&self) {
         self.state.disown();
         self.biases.iter().for_each(Bias::close);
     }
+}
 
+impl Keeper for ClientBinding {
     /// The call path in C would take the thread for the one that A-stacks are kept for, and this
     /// one for another (design note 0026).
     fn disinherit(&self, thread_pointer: u64) {

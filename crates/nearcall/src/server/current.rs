@@ -205,10 +205,11 @@ impl Drop for Until {
 /// clients keep for a thread that had its thread pointer before, they keep no more: biases know a
 /// processor by another number.
 pub(crate) fn enter_domain(domain: Weak<DomainCore>, number: u64) {
-    thread_pointer().into_iter().for_each(forks::disinherit);
     DOMAIN.set(domain);
     NUMBER.set(number);
     HAS_ENTERED.set(true);
+    // Last: what is told may run anybody's code, or end a domain, as a processor does.
+    thread_pointer().into_iter().for_each(forks::disinherit);
 }
 
 /// Does `work`, whatever a processor does, and shows meanwhile whose call that is.

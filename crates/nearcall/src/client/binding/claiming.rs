@@ -1,12 +1,14 @@
 //! Claiming an A-stack for a call: the one kept for this thread, one from the list, or, if there is
 //! none, one that comes back or is added before the call's deadline.
 
-// Relaxed: a count that says how long to sleep.
+use std::sync::atomic::AtomicU32;
+// Relaxed: counts that say how to wait.
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use nearcall_core::astack_list::Claimer;
 use nearcall_core::bias::Claim;
+use nearcall_core::waiting::yield_share_ns;
 use nearcall_core::{Step, Waiter};
 use nearcall_os::futex::{self, Watched};
 use nearcall_os::{clock, fence, processor};
@@ -34,6 +36,24 @@ const NONE_LISTED: u64 = u64::MAX - 1;
 
 /// The same: nothing may be called.
 const REFUSED: u64 = u64::MAX;
+
+/// A kernel thread that waits for an A-stack, of so many. Relaxed: it says what pays.
+struct Waiting<'b> {
+    all: &'b AtomicU32,
+    count: u32,
+}
+
+impl<'b> Waiting<'b> {
+    fn begin(all: &'b AtomicU32) -> Waiting<'b> {
+        Waiting { all, count: all.fetch_add(1, Relaxed) + 1 }
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(1, Relaxed);
+    }
+}
 
 impl ClientBinding {
     /// Takes an A-stack for `procedure`, which is of class `class` (L20): without a locked
@@ -203,10 +223,7 @@ impl ClientBinding {
     ) -> Result<(u32, u32), Box<CallError>> {
         let until_ns = deadline.until_ns();
         let mut has_slept = false;
-        // Relaxed: as where it is read.
-        self.claiming.fetch_add(1, Relaxed);
         let found = self.wait_for_another(procedure, class, until_ns, &mut has_slept);
-        self.claiming.fetch_sub(1, Relaxed);
         if has_slept {
             self.pass_wake_on(class);
         }
@@ -261,12 +278,8 @@ impl ClientBinding {
                 if let Some(index) = switching::wait_for_astack(self, class, left) {
                     return Ok(index);
                 }
-            } else if let Some(index) = self.yield_for_another(class) {
+            } else if let Some(index) = self.wait_in_turn(class, until_ns, has_slept) {
                 return Ok(index);
-            } else if let Some(expected) = self.lists.prepare_wait(class, Claimer::Thread) {
-                let slice = self.claim_slice().min(left);
-                Watched::own(self.lists.wakes(class), expected).wait(slice);
-                *has_slept = true;
             }
             if !self.state.is_open() {
                 return Err(Box::new(self.closed(procedure)));
@@ -274,19 +287,34 @@ impl ClientBinding {
         }
     }
 
-    /// Whoever has an A-stack gets on with it, on a processor that the server has, too, when this
-    /// thread lets it: so one may come back without a sleep and a wake-up. Unless more wait than
-    /// there are A-stacks: their turns would take longer than that, and who sleeps get none.
+    /// Waits for a while, as a kernel thread does. Whoever has an A-stack gets on with it, on a
+    /// processor that the server has, too, when this thread lets it: so one may come back without a
+    /// sleep and a wake-up. Unless more wait than there are A-stacks: their turns would take longer
+    /// than that, and who sleeps would get none. Who was woken in vain yields again, too: while
+    /// some sleep, each release costs a wake-up, most of which are in vain.
     #[cold]
-    fn yield_for_another(&self, class: u32) -> Option<u32> {
+    fn wait_in_turn(&self, class: u32, until_ns: u64, has_slept: &mut bool) -> Option<u32> {
+        let waiting = Waiting::begin(&self.claiming);
         let first = self.linkage(self.biases[class as usize].first());
         let is_here = first.server_processor() == processor::current();
-        // Relaxed: a count that says whether it pays.
-        let may_yield = is_here && self.claiming.load(Relaxed) <= self.count_of_class(class);
-        if may_yield { self.yield_until_listed(class) } else { None }
+        let astacks = self.count_of_class(class);
+        if is_here
+            && waiting.count <= astacks
+            && let Some(index) = self.yield_until_listed(class, waiting.count + astacks)
+        {
+            return Some(index);
+        }
+        if let Some(expected) = self.lists.prepare_wait(class, Claimer::Thread) {
+            let left = cancellation::slice(Duration::from_nanos(left_ns(until_ns)));
+            let slice = self.claim_slice().min(left);
+            Watched::own(self.lists.wakes(class), expected).wait(slice);
+            *has_slept = true;
+        }
+        None
     }
 
-    fn yield_until_listed(&self, class: u32) -> Option<u32> {
+    /// So many `callers` take turns.
+    fn yield_until_listed(&self, class: u32, callers: u32) -> Option<u32> {
         let mut ban = YIELD_BAN.get();
         let mut waiter = Waiter::new(&self.policy, &mut ban, 0);
         let mut found = None;
@@ -294,7 +322,8 @@ impl ClientBinding {
             let before = clock::ticks();
             processor::yield_now();
             let took_ns = clock::ns_since(before);
-            waiter.told_yield(&mut ban, took_ns);
+            waiter.told_yield(&mut ban, yield_share_ns(took_ns, callers));
+            self.reap();
             found = self.lists.pop(class);
         }
         YIELD_BAN.set(ban);
