@@ -30,6 +30,9 @@ def name(boxing: types.ModuleType) -> typing.Iterator[str]:
         def counted(self, twig: typing.Any) -> int:
             return 0
 
+        def planted(self) -> nearcall.Taker[typing.Any, int]:
+            raise NotImplementedError("nobody plants here")
+
     with nearcall.export("trees", Trees()):
         yield "trees"
 
