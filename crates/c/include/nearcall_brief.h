@@ -121,7 +121,6 @@ bool nearcall_slow_reply_twice(const nearcall_client *client, uint32_t class_ind
 uint64_t nearcall_slow_release(const nearcall_client *client, uint32_t class_index,
                                uint64_t returned);
 
-
 /* The same for calls that are posted and collected later. The number that this thread's posts have,
  * or 0: it makes none by itself. */
 uint32_t nearcall_slow_number(void);

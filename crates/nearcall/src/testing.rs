@@ -3,10 +3,10 @@
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
-use nearcall_abi::InterfaceDescriptor;
+use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 
 use crate::name::Scope;
-use crate::raw::Entries;
+use crate::raw::{Arguments, Entries, Outcome};
 use crate::{Binding, Clerk, Domain, ExportOptions, ImportOptions};
 
 /// A server, and a domain to call from.
@@ -43,5 +43,36 @@ impl Drop for TestServer {
     fn drop(&mut self) {
         // It may hold the socket until the clerk is gone; a temporary directory is nobody's harm.
         let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// An interface of one procedure, `null`, whose A-stacks are of the first of these classes.
+pub(crate) const fn null_interface(classes: &'static [AStackClass]) -> InterfaceDescriptor {
+    InterfaceDescriptor {
+        name: "Null",
+        hash: [1; 16],
+        procedures: &[ProcedureDescriptor {
+            name: "null",
+            hash: [2; 16],
+            class: 0,
+            is_oneway: false,
+            is_idempotent: false,
+            is_leaf: false,
+        }],
+        classes,
+        appendables: &[],
+    }
+}
+
+/// A server of such an interface, which does nothing.
+pub(crate) struct Null(pub &'static InterfaceDescriptor);
+
+impl Entries for Null {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        self.0
+    }
+
+    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        arguments.results().reply(0)
     }
 }

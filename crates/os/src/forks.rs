@@ -71,6 +71,22 @@ pub fn tell(whom: Weak<dyn InChild>) -> Listed {
     Listed { number }
 }
 
+/// The same, and `whom` is told of each heir.
+pub fn tell_of_heirs(whom: Weak<impl InChild + Keeper + 'static>) -> Listed {
+    let listed = tell(whom.clone());
+    lock().keepers.insert(listed.number, whom);
+    listed
+}
+
+/// A thread begins with this thread pointer, and is not to have what is kept for whoever had it
+/// before. Each keeper is held meanwhile, and may have nobody else left: then it ends here.
+///
+/// # Cost: a lock, and a count up and down for each keeper.
+pub fn disinherit(thread_pointer: u64) {
+    let keepers: Vec<_> = lock().keepers.values().filter_map(Weak::upgrade).collect();
+    keepers.iter().for_each(|keeper| keeper.disinherit(thread_pointer));
+}
+
 impl Drop for Listed {
     fn drop(&mut self) {
         let mut list = lock();
@@ -85,20 +101,6 @@ impl fmt::Debug for Listed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Listed").field("number", &self.number).finish()
     }
-}
-
-/// The same, and `whom` is told of each heir.
-pub fn tell_of_heirs(whom: Weak<impl InChild + Keeper + 'static>) -> Listed {
-    let listed = tell(whom.clone());
-    lock().keepers.insert(listed.number, whom);
-    listed
-}
-
-/// A thread begins with this thread pointer, and is not to have what is kept for whoever had it
-/// before. Each keeper is held meanwhile, and may have nobody else left: then it ends here.
-pub fn disinherit(thread_pointer: u64) {
-    let keepers: Vec<_> = lock().keepers.values().filter_map(Weak::upgrade).collect();
-    keepers.iter().for_each(|keeper| keeper.disinherit(thread_pointer));
 }
 
 /// Which of the processes this is that have forked each other: a child and its parent differ.

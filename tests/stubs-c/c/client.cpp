@@ -1,6 +1,7 @@
 /* A client of cross.idl in C++: `client NAME` calls everything and looks at what comes back. */
 #include "check.h"
 #include "cross.hpp"
+#include "refused.hpp"
 
 namespace cross = nearcall::idl::cross;
 
@@ -14,17 +15,6 @@ template <class F> nearcall_outcome outcome_of(F call) {
         return error.outcome;
     }
     return NEARCALL_RETURNED;
-}
-
-/* Why a call of ours is refused. */
-template <class F> std::string why_refused(F call) {
-    try {
-        call();
-    } catch (const nearcall::call_error &error) {
-        CHECK(error.outcome == NEARCALL_USAGE && error.ran == NEARCALL_RAN_NO);
-        return error.what();
-    }
-    return "";
 }
 
 void words(const cross::Cross &client) {

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "misfit.hpp"
+#include "refused.hpp"
 
 namespace {
 
@@ -44,15 +45,8 @@ void put(nearcall::outlet<std::string> &outlet) {
     }
 }
 
-struct AtOnce : misfit::MisfitServer {
-    std::string returned() override { return cut; }
-    void beside(std::string &kept, std::string &text) override {
-        kept = "kept";
-        text = cut;
-    }
-    void changed(std::string &text) override { text = cut; }
-    misfit::Either chosen() override { return other(); }
-    void raised() override { throw misfit::Refused(cut); }
+// Of either kind of server.
+template <class Server> struct Feeds : Server {
     std::unique_ptr<nearcall::items<std::string>> lines() override {
         return std::make_unique<Lines>();
     }
@@ -64,21 +58,23 @@ struct AtOnce : misfit::MisfitServer {
     }
 };
 
-struct Later : misfit::MisfitAsyncServer {
+struct AtOnce : Feeds<misfit::MisfitServer> {
+    std::string returned() override { return cut; }
+    void beside(std::string &kept, std::string &text) override {
+        kept = "kept";
+        text = cut;
+    }
+    void changed(std::string &text) override { text = cut; }
+    misfit::Either chosen() override { return other(); }
+    void raised() override { throw misfit::Refused(cut); }
+};
+
+struct Later : Feeds<misfit::MisfitAsyncServer> {
     void returned(answer<std::string> &&reply) override { reply(cut); }
     void beside(answer<std::string, std::string> &&reply) override { reply("kept", cut); }
     void changed(std::string, answer<std::string> &&reply) override { reply(cut); }
     void chosen(answer<misfit::Either> &&reply) override { reply(other()); }
     void raised(answer<> &&reply) override { reply.raise(misfit::Refused(cut)); }
-    std::unique_ptr<nearcall::items<std::string>> lines() override {
-        return std::make_unique<Lines>();
-    }
-    std::unique_ptr<nearcall::taker<std::string, std::string>> joined() override {
-        return std::make_unique<Joined>();
-    }
-    void echo(nearcall::inlet<std::string>, nearcall::outlet<std::string> outlet) override {
-        put(outlet);
-    }
 };
 
 template <class F> void is_refused(F call) {
@@ -90,16 +86,6 @@ template <class F> void is_refused(F call) {
     }
 }
 
-template <class F> std::string why_unsent(F call) {
-    try {
-        call();
-    } catch (const nearcall::call_error &error) {
-        CHECK(error.outcome == NEARCALL_USAGE && error.ran == NEARCALL_RAN_NO);
-        return error.what();
-    }
-    return "";
-}
-
 void call(const misfit::Misfit &client) {
     std::string text, other_text;
     is_refused([&] { client.returned(); });
@@ -109,13 +95,13 @@ void call(const misfit::Misfit &client) {
     is_refused([&] { client.raised(); });
     is_refused([&] { client.lines().next(text); });
     auto sink = client.joined();
-    CHECK(why_unsent([&] { sink.put(cut); }) == "item: text has a NUL at byte 1");
+    CHECK(why_refused([&] { sink.put(cut); }) == "item: text has a NUL at byte 1");
     sink.put("fits");
     is_refused([&] { sink.end(); });
     auto sides = client.echo();
     CHECK(put_by_server == "item: text has a NUL at byte 1");
     put_by_server.clear();
-    CHECK(why_unsent([&] { sides.first.put(cut); }) == "item: text has a NUL at byte 1");
+    CHECK(why_refused([&] { sides.first.put(cut); }) == "item: text has a NUL at byte 1");
 }
 
 } // namespace

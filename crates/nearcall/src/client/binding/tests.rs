@@ -3,43 +3,18 @@
 use std::collections::HashSet;
 use std::sync::Weak;
 
-use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+use nearcall_abi::{AStackClass, InterfaceDescriptor};
 
 use super::{ClientBinding, identity};
 use crate::client::deadline::Deadline;
-use crate::raw::{Arguments, Entries, Outcome};
 use crate::server::current::enter_domain;
-use crate::testing::TestServer;
+use crate::testing::{Null, TestServer, null_interface};
 
 /// A-stacks of the class.
 const ASTACKS: usize = 4;
 
-static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
-    name: "Biased",
-    hash: [3; 16],
-    procedures: &[ProcedureDescriptor {
-        name: "null",
-        hash: [4; 16],
-        class: 0,
-        is_oneway: false,
-        is_idempotent: false,
-        is_leaf: false,
-    }],
-    classes: &[AStackClass { block_bytes: 0, count: ASTACKS as u32 }],
-    appendables: &[],
-};
-
-struct Null;
-
-impl Entries for Null {
-    fn interface(&self) -> &'static InterfaceDescriptor {
-        &INTERFACE
-    }
-
-    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        arguments.results().reply(0)
-    }
-}
+static INTERFACE: InterfaceDescriptor =
+    null_interface(&[AStackClass { block_bytes: 0, count: ASTACKS as u32 }]);
 
 /// Indices of as many A-stacks as can be claimed at once.
 fn all(binding: &ClientBinding) -> Vec<u32> {
@@ -52,7 +27,7 @@ fn all(binding: &ClientBinding) -> Vec<u32> {
 /// owner sees that it is the owner no more.
 #[test]
 fn what_is_given_back_under_a_revocation_is_listed_once() {
-    let server = TestServer::new("biased", Null);
+    let server = TestServer::new("biased", Null(&INTERFACE));
     let binding = server.import();
     let binding = binding.inner();
     let (held, _) = binding.claim_at_once(0, 0, Deadline::default()).unwrap().unwrap();
@@ -71,7 +46,7 @@ fn what_is_given_back_under_a_revocation_is_listed_once() {
 /// for that one, and the biases do not.
 #[test]
 fn what_is_kept_for_a_thread_is_not_for_a_processor_after_it() {
-    let server = TestServer::new("inherited", Null);
+    let server = TestServer::new("inherited", Null(&INTERFACE));
     let binding = server.import();
     let binding = binding.inner();
     drop(binding.claim_at_once(0, 0, Deadline::default()).unwrap());

@@ -2,43 +2,17 @@
 
 use std::sync::Arc;
 
-use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+use nearcall_abi::{AStackClass, InterfaceDescriptor};
 
 use super::*;
 use crate::client::deadline::NEVER_NS;
-use crate::raw::{Arguments, Entries, Outcome};
-use crate::testing::TestServer;
+use crate::testing::{Null, TestServer, null_interface};
 
 /// A-stacks of the class.
 const ASTACKS: u32 = 2;
 
-static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
-    name: "Claimed",
-    hash: [1; 16],
-    procedures: &[ProcedureDescriptor {
-        name: "null",
-        hash: [2; 16],
-        class: 0,
-        is_oneway: false,
-        is_idempotent: false,
-        is_leaf: false,
-    }],
-    classes: &[AStackClass { block_bytes: 0, count: ASTACKS }],
-    appendables: &[],
-};
-
-/// Nobody calls it.
-struct Idle;
-
-impl Entries for Idle {
-    fn interface(&self) -> &'static InterfaceDescriptor {
-        &INTERFACE
-    }
-
-    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        arguments.results().reply(0)
-    }
-}
+static INTERFACE: InterfaceDescriptor =
+    null_interface(&[AStackClass { block_bytes: 0, count: ASTACKS }]);
 
 /// Has `use_it` use a binding whose server has replied last from the processor of this thread, or
 /// from another one, while so many other threads wait. On a thread of its own, which is pinned.
@@ -46,7 +20,7 @@ fn beside<T: Send>(
     (name, is_here, others): (&str, bool, u32),
     use_it: impl FnOnce(&Arc<ClientBinding>) -> T + Send,
 ) -> T {
-    let server = TestServer::new(&format!("claimed-{name}"), Idle);
+    let server = TestServer::new(&format!("claimed-{name}"), Null(&INTERFACE));
     let binding = server.import();
     let binding = binding.shared();
     binding.claiming.store(others, Relaxed);

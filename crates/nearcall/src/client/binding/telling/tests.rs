@@ -5,14 +5,14 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::{Duration, Instant};
 
-use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor, RequestLine};
+use nearcall_abi::{AStackClass, InterfaceDescriptor, RequestLine};
 use nearcall_core::{Mode, Phase, TurnWord};
 use nearcall_threads::{fork, run};
 
 use crate::Binding;
 use crate::client::binding::identity;
 use crate::raw::{Arguments, Client, Entries, Outcome};
-use crate::testing::TestServer;
+use crate::testing::{TestServer, null_interface};
 
 /// A-stacks of the class, all of which one thread may keep.
 const ASTACKS: u32 = 16;
@@ -29,20 +29,8 @@ const ASLEEP_MAX: Duration = Duration::from_secs(30);
 /// Rounds until a server that was let run has found many calls at once.
 const ROUNDS_MAX: u32 = 1_000;
 
-static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
-    name: "Tallied",
-    hash: [1; 16],
-    procedures: &[ProcedureDescriptor {
-        name: "null",
-        hash: [2; 16],
-        class: 0,
-        is_oneway: false,
-        is_idempotent: false,
-        is_leaf: false,
-    }],
-    classes: &[AStackClass { block_bytes: 0, count: ASTACKS }],
-    appendables: &[],
-};
+static INTERFACE: InterfaceDescriptor =
+    null_interface(&[AStackClass { block_bytes: 0, count: ASTACKS }]);
 
 /// Counts calls.
 struct Counter(Arc<AtomicU32>);
