@@ -36,7 +36,15 @@ impl Place {
         let installed = xtask::install::install(&xtask::step::root(), built, &place.prefix());
         println!("{} files installed", installed.unwrap_or_else(|failed| panic!("{failed}")));
         let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let sources = ["check.h", "serve.h", "client.c", "client.cpp", "server.c", "server.cpp"];
+        let sources = [
+            "check.h",
+            "refused.hpp",
+            "serve.h",
+            "client.c",
+            "client.cpp",
+            "server.c",
+            "server.cpp",
+        ];
         for source in sources {
             fs::copy(own.join("c").join(source), place.0.path().join(source)).expect("a copy");
         }
