@@ -4,6 +4,8 @@
 //! Each test is a process of its own, so that it forks where no other test is in the middle of
 //! anything.
 
+use std::fs;
+use std::io::{PipeWriter, Read, Write, pipe};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::process::Command;
@@ -18,8 +20,9 @@ use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions, InterfaceDescriptor,
     UsageError,
 };
+use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitStatus, waitpid};
-use nix::unistd::{ForkResult, alarm, fork};
+use nix::unistd::{ForkResult, Pid, alarm, fork};
 use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
 use testkit::feeding::{self, Feeder};
 use testkit::server::import_options;
@@ -386,6 +389,69 @@ fn a_child_that_returns_from_an_iterator_sends_nothing() {
         let numbers: Vec<_> = client.gated(12).unwrap().map(Result::unwrap).collect();
         assert_eq!(numbers, (0..12).collect::<Vec<_>>());
         assert!(!client.binding().is_revoked());
+    });
+}
+
+/// Sockets that a process has open.
+fn socket_count(pid: u32) -> usize {
+    let open = fs::read_dir(format!("/proc/{pid}/fd")).expect("its descriptors");
+    let names = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    names.filter(|name| name.to_string_lossy().starts_with("socket:")).count()
+}
+
+#[test]
+fn a_child_has_no_part_of_its_parents_connections() {
+    beside_a_server("a_child_has_no_part_of_its_parents_connections", |_, client| {
+        let parents = socket_count(std::process::id());
+        child(|| {
+            assert_eq!(socket_count(std::process::id()), parents - 1);
+            drop(client.clone());
+        });
+        assert_eq!(socket_count(std::process::id()), parents);
+        goes_on(&client);
+    });
+}
+
+/// Imports and calls, has a child that says its number into the pipe and waits, and is killed.
+fn die_as_a_parent(world: &World, mut said: PipeWriter) {
+    let domain = Domain::new().unwrap();
+    let binding = Binding::import_with(&domain, "forks", &FAULTS, world.import_options());
+    let client = FaultsClient::new(binding.unwrap());
+    goes_on(&client);
+    // SAFETY: as in `end_of_child`.
+    if matches!(unsafe { fork() }.expect("a child"), ForkResult::Child) {
+        alarm::set(CHILD_SECONDS);
+        said.write_all(&std::process::id().to_ne_bytes()).unwrap();
+        loop {
+            std::thread::park();
+        }
+    }
+    kill(Pid::this(), Signal::SIGKILL).unwrap();
+}
+
+#[test]
+fn a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on() {
+    let test = "a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on";
+    alone(test, || {
+        in_world(Kind::Processes, SERVER, |world| {
+            let server = world.serve("forks");
+            let server_pid = server.pid().unwrap();
+            let before = socket_count(server_pid);
+            let (mut says, said) = pipe().unwrap();
+            let end = end_of_child(|| die_as_a_parent(world, said.try_clone().unwrap()));
+            assert!(matches!(end, WaitStatus::Signaled(_, Signal::SIGKILL, _)), "{end:?}");
+            let mut number = [0; 4];
+            says.read_exact(&mut number).unwrap();
+            let grandchild = Pid::from_raw(i32::from_ne_bytes(number));
+            while socket_count(server_pid) > before {
+                // Ends with its alarm, and then there is nothing to see here.
+                let is_there = fs::exists(format!("/proc/{grandchild}/fd/0")).unwrap();
+                assert!(is_there, "the server has noticed no death while the child lived");
+                std::thread::yield_now();
+            }
+            kill(grandchild, Signal::SIGKILL).expect("it lives still");
+            goes_on(&world.import(&server));
+        });
     });
 }
 

@@ -9,7 +9,7 @@ use nearcall_core::RevokeReason;
 use nearcall_core::quota::{Meters, User};
 use nearcall_os::clock;
 
-use crate::server::clerk::Importer;
+use crate::server::importer::Importer;
 
 /// The target of the events.
 pub(crate) const TARGET: &str = "nearcall::audit";

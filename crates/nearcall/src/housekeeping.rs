@@ -89,10 +89,10 @@ pub(crate) struct Housekeeping {
 enum Watched {
     /// A clerk's socket.
     Importers(Arc<ClerkCore>),
-    /// The socket of a binding that we serve; with [`DEATH`] in the token, the process at its other
-    /// end.
+    /// The socket of a binding that we serve.
     Importer(Arc<ServerBinding>),
-    /// The same of a binding that we imported.
+    /// The socket of a binding that we imported; with [`DEATH`] in the token, the process at its
+    /// other end.
     Exporter(Weak<ClientBinding>, Arc<Process>),
 }
 
@@ -196,15 +196,10 @@ impl Housekeeping {
         let _ = self.poller.remove(socket);
     }
 
-    /// Watches a binding that an importer has completed its half of. Its socket is watched already.
-    pub fn watch_importer(
-        &self,
-        core: &DomainCore,
-        binding: &Arc<ServerBinding>,
-    ) -> io::Result<()> {
+    /// A binding that an importer has completed its half of. Its socket is watched already, and
+    /// hangs up when the importer ends: its children have no part of it (`ClientBinding`).
+    pub fn watch_importer(&self, binding: &Arc<ServerBinding>) {
         self.watched().insert(binding.token, Watched::Importer(Arc::clone(binding)));
-        let added = self.poller.add(binding.importer.process(), binding.token | DEATH);
-        added.inspect_err(|_| self.forget_importer(core, binding))
     }
 
     /// Forgets a binding that this domain served.
@@ -217,7 +212,6 @@ impl Housekeeping {
         gone.give_back();
         self.take(gone.token);
         let _ = self.poller.remove(&gone.socket);
-        let _ = self.poller.remove(gone.importer.process());
     }
 
     /// A trust class may have lost its last member without having had a binding.
@@ -237,10 +231,7 @@ impl Housekeeping {
         for entry in watched.values() {
             let _ = match entry {
                 Watched::Importers(clerk) => self.poller.remove(clerk.listener()),
-                Watched::Importer(binding) => self
-                    .poller
-                    .remove(&binding.socket)
-                    .and_then(|()| self.poller.remove(binding.importer.process())),
+                Watched::Importer(binding) => self.poller.remove(&binding.socket),
                 Watched::Exporter(_, process) => self.poller.remove(&**process),
             };
         }
@@ -267,7 +258,8 @@ impl Housekeeping {
         if is_served && binding.has_queued() {
             self.attend_again(binding.token);
         }
-        if is_served && pause_ns > 0 && self.poller.remove(&binding.socket).is_ok() {
+        let leave = || self.poller.leave_packets(&binding.socket, binding.token);
+        if is_served && pause_ns > 0 && leave().is_ok() {
             let until = Instant::now() + Duration::from_nanos(pause_ns);
             self.paused().push((until, Arc::clone(binding)));
         }
@@ -282,7 +274,7 @@ impl Housekeeping {
             // A binding that has gone meanwhile is watched no more.
             let is_over = *until <= now || !binding.state.is_open();
             if is_over && self.watched().contains_key(&binding.token) {
-                let _ = self.poller.add(&binding.socket, binding.token);
+                let _ = self.poller.take_packets(&binding.socket, binding.token);
                 if binding.has_queued() {
                     self.attend_again(binding.token);
                 }
@@ -454,8 +446,9 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
     match entry {
         Some(Watched::Importers(clerk)) => accept(core, &clerk),
         Some(Watched::Importer(binding)) => {
-            let is_served = !is_death && house.attend_importer(core, &binding);
-            if !is_served || ready.is_hung_up {
+            // In its pause nothing is read of it, and its end is noticed all the same.
+            let is_left = ready.is_hung_up && house.is_paused(ready.token);
+            if is_left || !house.attend_importer(core, &binding) || ready.is_hung_up {
                 end_served(core, &binding);
             }
         }
@@ -536,7 +529,7 @@ fn step(core: &Arc<DomainCore>, UnderWay { handshake, deadline }: UnderWay) {
 
 /// An importer has gone: nothing more is taken from it, what runs is left to finish (L51, L54).
 fn end_served(core: &Arc<DomainCore>, binding: &Arc<ServerBinding>) {
-    let reason = match binding.importer.process().has_exited() {
+    let reason = match binding.importer.has_ended() {
         true => RevokeReason::PeerDied,
         false => RevokeReason::PeerHungUp,
     };

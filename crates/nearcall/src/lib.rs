@@ -83,11 +83,12 @@ pub use nearcall_abi::{
 pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
-pub use server::clerk::{Admission, Clerk, ExportOptions, Importer, Policy};
+pub use server::clerk::{Admission, Clerk, ExportOptions, Policy};
 pub use server::current::{Cancelled, CurrentCall, current_call};
 pub use server::exchange::one_way::Answer;
 pub use server::exchange::{GivenUp, Inlet, NotPut, Outlet};
 pub use server::feeds::{Intake, Items, Taker};
+pub use server::importer::Importer;
 pub use server::limits::{BindingLimits, Limits, UserLimits};
 pub use server::rules::{Rule, RuleError, Rules, Verdict, Who};
 pub use server::surroundings::Surroundings;

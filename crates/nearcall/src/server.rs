@@ -13,6 +13,7 @@ pub(crate) mod exported;
 pub(crate) mod feeds;
 pub(crate) mod handshake;
 pub(crate) mod holding;
+pub(crate) mod importer;
 pub(crate) mod introductions;
 pub(crate) mod limits;
 mod named_socket;

@@ -19,8 +19,9 @@ use crate::domain::Domain;
 use crate::error::BindError;
 use crate::region::{self, RegionBytes, Segments};
 use crate::server::binding::{Parts as ServerParts, ServerAStack, ServerBinding};
-use crate::server::clerk::{Clerk, Importer};
+use crate::server::clerk::Clerk;
 use crate::server::handshake;
+use crate::server::importer::Importer;
 use crate::server::limits::Limits;
 use crate::server::quota::Account;
 use crate::wire::Socket;
@@ -59,7 +60,7 @@ fn make(
     let (server_own, client_peer) = Segment::heap(bytes.blocks, Sealing::SingleWriter);
     let server_segments = Segments { heads: server_heads, own: server_own, peer: server_peer };
     let lane = server.table.load().free_lane();
-    let served = Arc::new(ServerBinding::new(ServerParts {
+    let served = ServerBinding::new(ServerParts {
         account: Account::new(&server.quotas, importer.uid(), Limits::default()),
         charges: Vec::new(),
         permitted: None,
@@ -69,7 +70,7 @@ fn make(
         token: server.next_number(),
         name: clerk.name().to_owned(),
         entries: Arc::clone(&clerk.core().entries),
-        importer: Arc::new(importer),
+        importer,
         introducer: None,
         clerk: Arc::downgrade(clerk.core()),
         member,
@@ -77,7 +78,7 @@ fn make(
         classes: classes.to_vec(),
         socket: Socket::new(theirs),
         region: region::table(classes, server_segments, ServerAStack::new),
-    }));
+    });
     let watched = server.housekeeping.watch_socket(&served.socket, served.token);
     watched.map_err(|reason| BindError::System { doing: "watch a twin", reason })?;
     handshake::serve(server, &served);

@@ -46,26 +46,24 @@ pub struct Peer {
     /// What a security module of the system calls it (SELinux: its context); `None` without one, or
     /// if it is no text.
     pub label: Option<String>,
-    /// The process itself.
-    pub process: Process,
 }
 
 /// A process, held so that its number cannot come to mean another.
 #[derive(Debug)]
 pub struct Process {
     pidfd: OwnedFd,
+    /// The kernel has told the number only.
+    is_by_number: bool,
 }
 
 impl Peer {
     /// Asks the kernel.
     ///
-    /// # Errors: the peer has been gone for so long that there is nothing to hold, or this domain
-    /// is out of descriptors.
+    /// # Errors: the kernel's word. Of a socket that is not connected it tells nobody.
     pub fn of(stream: &Stream) -> io::Result<Peer> {
         let socket = stream.as_fd();
         let Credentials { pid, uid, gid } = credentials(socket)?;
-        let process = process(socket, || Ok(pid))?;
-        Ok(Peer { uid, gid, groups: groups(socket)?, pid, label: label(socket)?, process })
+        Ok(Peer { uid, gid, groups: groups(socket)?, pid, label: label(socket)? })
     }
 }
 
@@ -86,36 +84,43 @@ pub fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-impl Peer {
+impl Process {
+    /// The one at the other end of a socket.
+    ///
+    /// # Errors: it has been gone for so long that there is nothing to hold, or this domain is out
+    /// of descriptors ([`limits::is_no_room`](crate::limits::is_no_room)).
+    pub fn of(stream: &Stream) -> io::Result<Process> {
+        process(stream.as_fd(), || Ok(credentials(stream.as_fd())?.pid))
+    }
+
+    /// Whether it has to be held to be known: asked once more, the socket would tell a number that
+    /// may be another's by then. Where the kernel tells which process it is, it does so at any
+    /// time.
+    pub fn is_by_number(&self) -> bool {
+        self.is_by_number
+    }
+
     /// Its control group, as a path of the unified hierarchy; `None` if it has ended, is of another
     /// pid namespace, or has none.
     pub fn cgroup(&self) -> Option<String> {
-        self.pid?;
-        let number = self.process.number_in_proc()?;
+        let number = self.number_in_proc()?;
         let text = std::fs::read_to_string(format!("/proc/{number}/cgroup")).ok()?;
         // It was that process's: it has not ended, so that no other had its number meanwhile.
-        let is_its_own = !self.process.has_exited();
+        let is_its_own = !self.has_exited();
         let path = text.lines().find_map(|line| line.strip_prefix("0::"));
         path.filter(|_| is_its_own).map(str::to_owned)
-    }
-}
-
-impl Process {
-    /// The one at the other end of a socket, as [`Peer::of`] tells it, and nothing else.
-    pub fn of(stream: &Stream) -> io::Result<Process> {
-        process(stream.as_fd(), || Ok(credentials(stream.as_fd())?.pid))
     }
 
     /// The process with this number, now. The caller knows that it still is the one it means: a
     /// child that has not been waited for, or itself.
     pub fn open(pid: u32) -> io::Result<Process> {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-        Ok(Process { pidfd: pidfd_open(pid, PidfdFlags::empty())? })
+        Ok(Process { pidfd: pidfd_open(pid, PidfdFlags::empty())?, is_by_number: true })
     }
 
     /// This process.
     pub fn current() -> io::Result<Process> {
-        Ok(Process { pidfd: pidfd_open(rustix::process::getpid(), PidfdFlags::empty())? })
+        Process::open(std::process::id())
     }
 
     /// What `/proc` calls it, as long as it has not ended: that may have been mounted for another
@@ -222,7 +227,7 @@ fn process(
         Ok(_) if number[0] >= 0 => {
             // SAFETY: the kernel made this descriptor for us just now.
             let pidfd = unsafe { OwnedFd::from_raw_fd(number[0]) };
-            Ok(Process { pidfd })
+            Ok(Process { pidfd, is_by_number: false })
         }
         Ok(_) => Err(Errno::SRCH.into()),
         Err(Errno::NOPROTOOPT) => Process::open(pid()?.ok_or(Errno::SRCH)?),
@@ -291,7 +296,7 @@ mod tests {
         assert_eq!(peer.uid, Some(effective_uid()));
         assert_eq!(peer.gid, Some(rustix::process::getgid().as_raw()));
         assert_eq!(peer.pid, Some(std::process::id()));
-        assert!(!peer.process.has_exited());
+        assert!(!Process::of(&here).unwrap().has_exited());
     }
 
     #[test]
@@ -326,11 +331,16 @@ mod tests {
         let poller = crate::Poller::new().unwrap();
         poller.add(&clerk, 0).unwrap();
         poller.wait(&mut Vec::new(), Some(FOREVER)).unwrap();
-        let peer = Peer::of(&clerk.accept().unwrap().unwrap()).unwrap();
-        assert_eq!(peer.pid, Some(child.as_raw_pid() as u32));
-        assert!(peer.process.wait_exit(FOREVER));
+        let stream = clerk.accept().unwrap().unwrap();
+        assert_eq!(Peer::of(&stream).unwrap().pid, Some(child.as_raw_pid() as u32));
+        let process = Process::of(&stream).unwrap();
+        assert!(process.wait_exit(FOREVER));
         rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()).unwrap();
-        assert!(peer.process.has_exited());
+        assert!(process.has_exited());
+        // Older kernels have nothing more to tell of it, and ours says that it has ended.
+        if let Ok(again) = Process::of(&stream) {
+            assert!(again.has_exited() && !again.is_by_number());
+        }
     }
 
     #[test]
@@ -350,7 +360,9 @@ mod tests {
         use rustix::net::{AddressFamily, SocketType, socket};
         let socket = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
         let stream = Stream::from_descriptor(socket).unwrap();
-        assert!(Peer::of(&stream).is_err());
+        let peer = Peer::of(&stream).unwrap();
+        assert_eq!((peer.uid, peer.gid, peer.pid), (None, None, None));
+        assert!(Process::of(&stream).is_err());
     }
 
     #[test]

@@ -53,6 +53,20 @@ impl Poller {
         Ok(epoll::add(&self.epoll, source, EventData::new_u64(token), flags)?)
     }
 
+    /// Of what was added: leaves what can be read for later, and waits for the end only.
+    pub fn leave_packets(&self, source: impl AsFd, token: u64) -> io::Result<()> {
+        self.change(source, token, EventFlags::RDHUP)
+    }
+
+    /// The same back: waits for packets again.
+    pub fn take_packets(&self, source: impl AsFd, token: u64) -> io::Result<()> {
+        self.change(source, token, EventFlags::IN | EventFlags::RDHUP)
+    }
+
+    fn change(&self, source: impl AsFd, token: u64, flags: EventFlags) -> io::Result<()> {
+        Ok(epoll::modify(&self.epoll, source, EventData::new_u64(token), flags)?)
+    }
+
     /// No longer waits for `source`.
     pub fn remove(&self, source: impl AsFd) -> io::Result<()> {
         Ok(epoll::delete(&self.epoll, source)?)
@@ -233,6 +247,23 @@ mod tests {
         there.hang_up();
         let ready = ready_now(&poller);
         assert_eq!((ready.len(), ready[0].is_hung_up), (1, true));
+    }
+
+    #[test]
+    fn packets_that_are_left_for_later_are_told_of_then_and_the_end_at_once() {
+        let poller = Poller::new().unwrap();
+        let (here, there) = crate::Stream::pair().unwrap();
+        poller.add(&here, 3).unwrap();
+        there.send(b"packet", &[], Duration::ZERO).unwrap();
+        poller.leave_packets(&here, 3).unwrap();
+        assert_eq!(ready_now(&poller), []);
+        poller.take_packets(&here, 3).unwrap();
+        let told = ready_now(&poller);
+        assert_eq!((told.len(), told[0].is_readable, told[0].is_hung_up), (1, true, false));
+        poller.leave_packets(&here, 3).unwrap();
+        there.hang_up();
+        let told = ready_now(&poller);
+        assert_eq!((told.len(), told[0].is_hung_up), (1, true));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -300,6 +300,16 @@ impl Stream {
                 return;
             }
         }
+    }
+
+    /// In a child that was forked: the connection is its parent's alone from here on, and is hung
+    /// up when that ends. What the child has in its place is another name of `stand_in`.
+    pub fn leave_to_parent(&self, stand_in: impl AsFd) {
+        let (from, to) = (stand_in.as_fd().as_raw_fd(), self.socket.as_raw_fd());
+        // SAFETY: both are open, and stay so: the number that `self` owns is never free, and no
+        // other thread is in this process that could be using what it named.
+        // Where that is forbidden (seccomp) the child keeps it, as one does that no handler knows.
+        let _ = unsafe { libc::dup3(from, to, libc::O_CLOEXEC) };
     }
 
     /// Whether a packet is there, which may be an empty one: that alone reads as the end does.

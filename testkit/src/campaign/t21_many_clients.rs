@@ -16,14 +16,13 @@ use super::report::{Report, Stopped};
 const NAME: &str = "crowded";
 
 const CLIENTS: usize = 2_000;
-const CLIENTS_AT_NIGHT: usize = 4_500;
+const CLIENTS_AT_NIGHT: usize = 6_000;
 
 /// How soon after the deaths nothing of the dead may be left.
 const CLEAN_S_MAX: f64 = 1.0;
 
-/// What a server may hold of one client. The table wants one descriptor and five mappings: a
-/// process file descriptor each, kept open to prove a death, is a second.
-const DESCRIPTORS_MAX: f64 = 2.0;
+/// What a server may hold of one client.
+const DESCRIPTORS_MAX: f64 = 1.0;
 const SEGMENTS_MAX: f64 = 5.0;
 
 /// What the kernel may have in memory for each client that the server is charged with, KiB.

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use nearcall::Ran;
-use nearcall_os::peer::Peer;
+use nearcall_os::peer::Process;
 use nearcall_os::socket::Listener;
 
 use super::Setup;
@@ -104,8 +104,8 @@ fn importer_dies(
     let mut other = stranger(number)?;
     let stream = listener.accept().map_err(io::Error::other)?;
     let stream = stream.ok_or_else(|| io::Error::other("nobody has knocked"))?;
-    let is_taken_for_another = match Peer::of(&stream) {
-        Ok(peer) => !peer.process.has_exited(),
+    let is_taken_for_another = match Process::of(&stream) {
+        Ok(process) => !process.has_exited(),
         Err(_) => false,
     };
     end(&mut other)?;

@@ -419,8 +419,10 @@ impl ClientBinding {
 
 impl InChild for ClientBinding {
     /// No thread of the child claims an A-stack as quickly as its owner does: what does not, asks
-    /// whose the binding is.
+    /// whose the binding is. Nor does the child keep the binding's socket open: that hangs up when
+    /// the parent ends, by which the server knows.
     fn in_child(&self) {
+        self.control.socket().stream().leave_to_parent(&*self.process);
         self.state.disown();
         self.biases.iter().for_each(Bias::close);
     }

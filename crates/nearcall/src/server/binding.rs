@@ -18,10 +18,11 @@ use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
 use nearcall_os::segment::{self, Sealing, Segment};
 use nearcall_os::{HeadWords, fence, futex};
 
-use super::clerk::{ClerkCore, Importer};
+use super::clerk::ClerkCore;
 use super::descriptors::Arrived;
 use super::exported::SharedEntries;
 use super::feeds::Feeds;
+use super::importer::{Importer, Introducer};
 use super::prompt::prompt_procedures;
 use super::quota::{Account, Charge, Resource};
 use super::requests::Growing;
@@ -133,15 +134,6 @@ const _: () = assert!(offset_of!(ServerAStack, class) == 4);
 const _: () = assert!(offset_of!(ServerAStack, replied_bytes) == 8);
 const _: () = assert!(offset_of!(ServerAStack, awaited_procedure) < NEAR_RECORD_BYTES);
 
-/// Who stands for an importer that the policy was not asked about.
-#[derive(Clone)]
-pub(crate) struct Introducer {
-    /// Has introduced it.
-    pub giver: Arc<Importer>,
-    /// The policy has admitted this one: the giver, or whoever was first to introduce.
-    pub admitted: Arc<Importer>,
-}
-
 /// What a server binding is made of.
 pub(crate) struct Parts {
     pub account: Arc<Account>,
@@ -154,7 +146,7 @@ pub(crate) struct Parts {
     pub token: u64,
     pub name: String,
     pub entries: SharedEntries,
-    pub importer: Arc<Importer>,
+    pub importer: Importer,
     pub introducer: Option<Introducer>,
     pub clerk: Weak<ClerkCore>,
     pub member: Member,
@@ -165,7 +157,11 @@ pub(crate) struct Parts {
 }
 
 impl ServerBinding {
-    pub fn new(parts: Parts) -> ServerBinding {
+    pub fn new(parts: Parts) -> Arc<ServerBinding> {
+        Arc::new_cyclic(|this| ServerBinding::of(parts, this))
+    }
+
+    fn of(parts: Parts, this: &Weak<ServerBinding>) -> ServerBinding {
         ServerBinding {
             key: parts.key,
             token: parts.token,
@@ -182,7 +178,7 @@ impl ServerBinding {
             deficit: Deficit::default(),
             audit: parts.audit,
             entries: parts.entries,
-            importer: parts.importer,
+            importer: Arc::new(parts.importer.bound(this)),
             introducer: parts.introducer,
             clerk: parts.clerk,
             class: Arc::clone(parts.member.class()),
@@ -271,6 +267,12 @@ impl ServerBinding {
         let (priority, limits) = (self.priority, self.account.limits());
         let verdict = Ok(self.permitted.clone());
         Decision { rule: "introduced".to_owned(), verdict, priority, limits }
+    }
+
+    /// As what it stands for whom its client introduces.
+    pub fn introduces(&self) -> Introducer {
+        self.admitted().hold();
+        Introducer { giver: Arc::clone(&self.importer), admitted: Arc::clone(self.admitted()) }
     }
 
     /// What audit records are about.

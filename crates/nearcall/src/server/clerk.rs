@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use nearcall_abi::AStackClass;
 use nearcall_core::RevokeReason;
 use nearcall_os::clock;
-use nearcall_os::peer::{self, Peer, Process};
+use nearcall_os::peer;
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, Stream};
 
@@ -18,6 +18,7 @@ use super::binding::ServerBinding;
 #[cfg(feature = "threads")]
 use super::estacks::OnEStacks;
 use super::exported::{Exported, SharedEntries};
+use super::importer::Importer;
 use super::limits::Limits;
 use super::named_socket::{self, NamedSocket};
 use super::rules::{Decision, Rules, permitted};
@@ -89,12 +90,6 @@ pub enum Admission {
     AdmitOnly(Vec<String>),
     /// Refuse it, for this reason, which the importer is told.
     Refuse(String),
-}
-
-/// A domain that imports, as the kernel knows it.
-#[derive(Debug)]
-pub struct Importer {
-    peer: Peer,
 }
 
 /// What housekeeping knows of a clerk.
@@ -363,57 +358,6 @@ impl Replies {
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list").blocks;
         let made = Segment::create("nearcall-replies", bytes, Sealing::SingleWriter);
         made.map(|(segment, descriptor)| Replies { segment, descriptor })
-    }
-}
-
-impl Importer {
-    pub(crate) fn of(stream: &Stream) -> io::Result<Importer> {
-        Peer::of(stream).map(|peer| Importer { peer })
-    }
-
-    /// As if the system said so: few machines have labels.
-    #[cfg(test)]
-    pub(crate) fn set_label(&mut self, label: Option<&str>) {
-        self.peer.label = label.map(str::to_owned);
-    }
-
-    /// Its user; `None` if this namespace has no number for it.
-    pub fn uid(&self) -> Option<u32> {
-        self.peer.uid
-    }
-
-    /// Its group; `None` likewise.
-    pub fn gid(&self) -> Option<u32> {
-        self.peer.gid
-    }
-
-    /// Its number, for people: another process may have it by now.
-    pub fn pid(&self) -> Option<u32> {
-        self.peer.pid
-    }
-
-    /// Whether it is in this group, beside its own one.
-    pub fn is_in_group(&self, group: u32) -> bool {
-        self.peer.groups.contains(&group)
-    }
-
-    /// Its control group, as a path; `None` if the system does not tell.
-    pub fn cgroup(&self) -> Option<String> {
-        self.peer.cgroup()
-    }
-
-    /// Its security label, as it was when it connected; `None` if the system has none.
-    pub fn label(&self) -> Option<&str> {
-        self.peer.label.as_deref()
-    }
-
-    /// Its pidfd: what identifies it.
-    pub fn pidfd(&self) -> BorrowedFd<'_> {
-        self.peer.process.as_fd()
-    }
-
-    pub(crate) fn process(&self) -> &Process {
-        &self.peer.process
     }
 }
 

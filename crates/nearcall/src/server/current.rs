@@ -17,9 +17,9 @@ use nearcall_os::thread_pointer::thread_pointer;
 use nearcall_os::{clock, forks};
 
 use super::binding::ServerBinding;
-use super::clerk::Importer;
 use super::estacks;
 use super::feeds::makers::MakingTurn;
+use super::importer::Importer;
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 

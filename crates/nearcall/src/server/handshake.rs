@@ -19,8 +19,9 @@ use nearcall_os::segment::{Sealing, Segment, SegmentFault};
 use nearcall_os::socket::Stream;
 use nearcall_os::{futex, limits as os_limits, peer, processor};
 
-use super::binding::{Introducer, Parts, ServerAStack, ServerBinding};
-use super::clerk::{ClerkCore, Importer, Replies};
+use super::binding::{Parts, ServerAStack, ServerBinding};
+use super::clerk::{ClerkCore, Replies};
+use super::importer::Importer;
 use super::limits;
 use super::quota::{Account, Charge, Resource};
 use super::rules::Decision;
@@ -225,7 +226,10 @@ impl Handshake {
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let account = Account::new(&core.quotas, importer.uid(), limits);
         let (mut charges, mut kept) = (Vec::with_capacity(limits::FIRST_HELD), Vec::new());
-        for (resource, amount) in limits::first_held(self.interface()) {
+        // Its process, or that of whoever stands for it.
+        let is_held = self.giver.is_some() || importer.stays_held();
+        let held = is_held.then_some((Resource::OpenDescriptors, 1));
+        for (resource, amount) in limits::first_held(self.interface()).into_iter().chain(held) {
             let charge = account.charge(resource, amount);
             let charge = charge.map_err(|over| Refused::over(resource, over))?;
             match resource {
@@ -299,17 +303,14 @@ impl Handshake {
         let Admitted { importer, member, lane, region, .. } = admitted;
         // It was its giver's, if it was introduced.
         self.socket.set_behind(core.quotas.behind(importer.uid()));
-        let binding = Arc::new(ServerBinding::new(Parts {
+        let binding = ServerBinding::new(Parts {
             key: core.table.new_key(lane),
             token: self.token,
             name: self.clerk.name.clone(),
             classes: self.interface().classes.to_vec(),
             entries: Arc::clone(&self.clerk.entries),
-            importer: Arc::new(importer),
-            introducer: self.giver.as_ref().map(|giver| Introducer {
-                giver: Arc::clone(&giver.importer),
-                admitted: Arc::clone(giver.admitted()),
-            }),
+            importer,
+            introducer: self.giver.as_ref().map(|giver| giver.introduces()),
             clerk: Arc::downgrade(&self.clerk),
             member,
             lane,
@@ -320,7 +321,7 @@ impl Handshake {
             permitted: admitted.permitted,
             priority: admitted.priority,
             audit: Arc::clone(&core.audit),
-        }));
+        });
         serve(core, &binding);
         if self.clerk.is_withdrawn() || core.is_stopping() {
             binding.revoke(RevokeReason::ShutDown);
@@ -363,10 +364,7 @@ pub(super) fn refuse(socket: &Socket, code: RefusalCode, detail: &[u8]) {
 /// From here on the binding is served and watched.
 pub(crate) fn serve(core: &DomainCore, binding: &Arc<ServerBinding>) {
     core.table.add(Arc::clone(binding));
-    if let Err(error) = core.housekeeping.watch_importer(core, binding) {
-        tracing::warn!(%error, "an importer cannot be watched");
-        binding.revoke(RevokeReason::Released);
-    }
+    core.housekeeping.watch_importer(binding);
 }
 
 /// Has a server processor awake when the first call comes, which is soon: a wake-up takes longer

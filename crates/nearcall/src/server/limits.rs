@@ -102,8 +102,8 @@ pub(crate) fn first_held(interface: &InterfaceDescriptor) -> [(Resource, u64); F
         (Resource::AStacks, classes.iter().map(|class| u64::from(class.count)).sum()),
         (Resource::MappedBytes, (bytes.heads + bytes.blocks) as u64),
         (Resource::OwnBytes, bytes.blocks as u64),
-        // Its socket, and what its end is noticed by.
-        (Resource::OpenDescriptors, 2),
+        // Its socket.
+        (Resource::OpenDescriptors, 1),
         (Resource::Mappings, bytes.mapping_count()),
     ]
 }

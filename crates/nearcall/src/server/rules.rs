@@ -6,7 +6,7 @@ use nearcall_abi::InterfaceDescriptor;
 use nearcall_core::Priority;
 use nearcall_core::admission::Permitted;
 
-use super::clerk::Importer;
+use super::importer::Importer;
 use super::limits::Limits;
 
 /// Rules in order: the first that fits an importer decides; if none does, it is refused.

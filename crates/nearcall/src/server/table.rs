@@ -173,8 +173,8 @@ mod tests {
     use crate::raw::{Arguments, Entries, Outcome};
     use crate::region::{self, RegionBytes, Segments};
     use crate::server::binding::{Parts, ServerAStack};
-    use crate::server::clerk::Importer;
     use crate::server::exported::Exported;
+    use crate::server::importer::Importer;
     use crate::server::limits::Limits;
     use crate::server::quota::{Account, Quotas};
     use crate::server::surroundings::Surroundings;
@@ -214,7 +214,7 @@ mod tests {
         let lane = table.load().free_lane();
         let key = table.new_key(lane);
         let quotas = Arc::new(Quotas::new(&DomainOptions::default()));
-        table.add(Arc::new(ServerBinding::new(Parts {
+        table.add(ServerBinding::new(Parts {
             account: Account::new(&quotas, None, Limits::default()),
             charges: Vec::new(),
             permitted: None,
@@ -227,7 +227,7 @@ mod tests {
                 entries: Box::new(Nothing),
                 surroundings: Surroundings::default(),
             }),
-            importer: Arc::new(Importer::of(&stream).unwrap()),
+            importer: Importer::of(&stream).unwrap(),
             introducer: None,
             clerk: Weak::new(),
             member: Member::of(Arc::clone(class)),
@@ -235,7 +235,7 @@ mod tests {
             classes: CLASSES.to_vec(),
             socket: Socket::new(stream),
             region: region::table(CLASSES, Segments { heads, own, peer }, ServerAStack::new),
-        })));
+        }));
         key
     }
 

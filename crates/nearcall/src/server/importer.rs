@@ -1,0 +1,155 @@
+//! Whom a server is bound to: a domain that imports, as the kernel knows it.
+//!
+//! Who it is, is asked once, as it was when it connected. Which process it is, is asked of its
+//! socket whenever somebody wants to know, so that a server has one descriptor of each client, not
+//! two (T21):
+//!
+//! ```text
+//!   connects ──▶ the policy is asked ──▶ bound ───────────────────▶ gone
+//!                the process is held     the socket tells, if asked  nobody tells
+//! ```
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Arc, OnceLock, Weak};
+
+use nearcall_os::limits::is_no_room;
+use nearcall_os::peer::{Peer, Process};
+use nearcall_os::socket::Stream;
+
+use super::binding::ServerBinding;
+
+/// A domain that imports, as the kernel knows it.
+#[derive(Debug)]
+pub struct Importer {
+    peer: Peer,
+    /// Its process, while the socket is nobody's to ask, and for good where that would tell only a
+    /// number.
+    held: OnceLock<Process>,
+    binding: Weak<ServerBinding>,
+}
+
+/// Who stands for an importer that the policy was not asked about.
+#[derive(Clone)]
+pub(crate) struct Introducer {
+    /// Has introduced it.
+    pub giver: Arc<Importer>,
+    /// The policy has admitted this one: the giver, or whoever was first to introduce.
+    pub admitted: Arc<Importer>,
+}
+
+impl Importer {
+    /// The one at the other end of a socket that is no binding's yet. Its process is held.
+    pub(crate) fn of(stream: &Stream) -> io::Result<Importer> {
+        let (peer, process) = (Peer::of(stream)?, Process::of(stream)?);
+        Ok(Importer { peer, held: OnceLock::from(process), binding: Weak::new() })
+    }
+
+    /// The same, bound: from here on its process is asked for over the binding's socket.
+    pub(crate) fn bound(self, binding: &Weak<ServerBinding>) -> Importer {
+        let kept = self.held.into_inner().filter(Process::is_by_number);
+        let held = kept.map_or_else(OnceLock::new, OnceLock::from);
+        Importer { peer: self.peer, held, binding: Weak::clone(binding) }
+    }
+
+    /// Holds its process from here on: it stands for others, who may be bound for longer.
+    pub(crate) fn hold(&self) {
+        if let Ok(process) = self.asked() {
+            // Where one is held already, that is as good.
+            let _ = self.held.set(process);
+        }
+    }
+
+    /// Whether its process stays held when it is bound.
+    pub(crate) fn stays_held(&self) -> bool {
+        self.held.get().is_some_and(Process::is_by_number)
+    }
+
+    /// As if the system said so: few machines have labels.
+    #[cfg(test)]
+    pub(crate) fn set_label(&mut self, label: Option<&str>) {
+        self.peer.label = label.map(str::to_owned);
+    }
+
+    /// Its user; `None` if this namespace has no number for it.
+    pub fn uid(&self) -> Option<u32> {
+        self.peer.uid
+    }
+
+    /// Its group; `None` likewise.
+    pub fn gid(&self) -> Option<u32> {
+        self.peer.gid
+    }
+
+    /// Its number, for people: another process may have it by now.
+    pub fn pid(&self) -> Option<u32> {
+        self.peer.pid
+    }
+
+    /// Whether it is in this group, beside its own one.
+    pub fn is_in_group(&self, group: u32) -> bool {
+        self.peer.groups.contains(&group)
+    }
+
+    /// Its control group, as a path; `None` if the system does not tell, or its binding has gone.
+    ///
+    /// # Cost: some system calls.
+    pub fn cgroup(&self) -> Option<String> {
+        self.peer.pid?;
+        self.look(Process::cgroup).ok().flatten()
+    }
+
+    /// Its security label, as it was when it connected; `None` if the system has none.
+    pub fn label(&self) -> Option<&str> {
+        self.peer.label.as_deref()
+    }
+
+    /// A pidfd, the caller's own: what identifies it, and says when it has ended.
+    ///
+    /// # Errors: its binding has gone; it ended so long ago that the kernel has nothing more to
+    /// tell of it; or this process has no room for a descriptor.
+    ///
+    /// # Cost: up to three system calls.
+    pub fn pidfd(&self) -> io::Result<OwnedFd> {
+        self.look(|process| process.as_fd().try_clone_to_owned())?
+    }
+
+    /// Whether it has ended, as far as the system tells: it may only have hung up.
+    pub(crate) fn has_ended(&self) -> bool {
+        match self.look(Process::has_exited) {
+            Ok(has_exited) => has_exited,
+            // The kernel says that there is nothing to tell of any more, not that there is no room.
+            Err(error) => error.raw_os_error().is_some() && !is_no_room(&error),
+        }
+    }
+
+    fn look<T>(&self, look: impl FnOnce(&Process) -> T) -> io::Result<T> {
+        match self.held.get() {
+            Some(process) => Ok(look(process)),
+            None => self.asked().map(|process| look(&process)),
+        }
+    }
+
+    /// Its process, by its binding's socket.
+    fn asked(&self) -> io::Result<Process> {
+        let gone = || io::Error::new(io::ErrorKind::NotConnected, "its binding has gone");
+        Process::of(self.binding.upgrade().ok_or_else(gone)?.socket.stream())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_process_is_told_while_the_policy_is_asked_and_not_once_the_binding_has_gone() {
+        let (here, _there) = Stream::pair().unwrap();
+        let importer = Importer::of(&here).unwrap();
+        assert!(importer.pidfd().is_ok() && !importer.has_ended());
+        let gone = importer.bound(&Weak::new());
+        let error = gone.pidfd().unwrap_err();
+        assert_eq!(error.to_string(), "its binding has gone");
+        assert_eq!((gone.cgroup(), gone.has_ended()), (None, false));
+        assert_eq!(gone.uid(), Some(nearcall_os::peer::effective_uid()));
+    }
+}
