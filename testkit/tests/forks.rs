@@ -20,9 +20,10 @@ use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions, InterfaceDescriptor,
     UsageError,
 };
+use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitStatus, waitpid};
-use nix::unistd::{ForkResult, Pid, alarm, fork};
+use nix::unistd::{ForkResult, Pid, alarm, fork, pause};
 use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
 use testkit::feeding::{self, Feeder};
 use testkit::server::import_options;
@@ -77,7 +78,7 @@ fn end_of_child(main: impl FnOnce()) -> WaitStatus {
             alarm::set(CHILD_SECONDS);
             let is_done = catch_unwind(AssertUnwindSafe(main)).is_ok();
             // SAFETY: ends the child without what the parent would do at its end.
-            unsafe { nix::libc::_exit(if is_done { DONE } else { 1 }) }
+            unsafe { libc::_exit(if is_done { DONE } else { 1 }) }
         }
         ForkResult::Parent { child } => waitpid(child, None).expect("our own child"),
     }
@@ -412,33 +413,54 @@ fn a_child_has_no_part_of_its_parents_connections() {
     });
 }
 
+/// How a child is made.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Fork,
+    /// No handler of fork(2) runs.
+    Clone,
+}
+
+/// Whether this is the child.
+fn is_child(by: By) -> bool {
+    match by {
+        // SAFETY: as in `end_of_child`.
+        By::Fork => matches!(unsafe { fork() }.expect("a child"), ForkResult::Child),
+        // SAFETY: as above, and the child neither allocates nor waits for a lock.
+        By::Clone => unsafe {
+            let flags = libc::c_long::from(libc::SIGCHLD);
+            libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) == 0
+        },
+    }
+}
+
 /// Imports and calls, has a child that says its number into the pipe and waits, and is killed.
-fn die_as_a_parent(world: &World, mut said: PipeWriter) {
+fn die_as_a_parent(world: &World, by: By, mut said: PipeWriter) {
     let domain = Domain::new().unwrap();
     let binding = Binding::import_with(&domain, "forks", &FAULTS, world.import_options());
     let client = FaultsClient::new(binding.unwrap());
     goes_on(&client);
-    // SAFETY: as in `end_of_child`.
-    if matches!(unsafe { fork() }.expect("a child"), ForkResult::Child) {
+    if is_child(by) {
         alarm::set(CHILD_SECONDS);
         said.write_all(&std::process::id().to_ne_bytes()).unwrap();
         loop {
-            std::thread::park();
+            pause();
         }
     }
     kill(Pid::this(), Signal::SIGKILL).unwrap();
 }
 
-#[test]
-fn a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on() {
-    let test = "a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on";
+/// That a server lets go of a client that has a child made so, and is killed, while the child
+/// lives.
+#[track_caller]
+fn is_let_go_of(test: &str, by: By) {
     alone(test, || {
         in_world(Kind::Processes, SERVER, |world| {
             let server = world.serve("forks");
             let server_pid = server.pid().unwrap();
             let before = socket_count(server_pid);
             let (mut says, said) = pipe().unwrap();
-            let end = end_of_child(|| die_as_a_parent(world, said.try_clone().unwrap()));
+            let end = end_of_child(|| die_as_a_parent(world, by, said.try_clone().unwrap()));
             assert!(matches!(end, WaitStatus::Signaled(_, Signal::SIGKILL, _)), "{end:?}");
             let mut number = [0; 4];
             says.read_exact(&mut number).unwrap();
@@ -453,6 +475,18 @@ fn a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on() {
             goes_on(&world.import(&server));
         });
     });
+}
+
+#[test]
+fn a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on() {
+    let test = "a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on";
+    is_let_go_of(test, By::Fork);
+}
+
+#[test]
+fn a_server_lets_go_of_a_client_that_is_killed_while_a_child_made_by_hand_lives_on() {
+    let test = "a_server_lets_go_of_a_client_that_is_killed_while_a_child_made_by_hand_lives_on";
+    is_let_go_of(test, By::Clone);
 }
 
 /// Serves `Stays`, of which it sets every call aside.

@@ -3,6 +3,7 @@
 
 mod cancelled;
 mod late;
+mod lives;
 mod unclaimed;
 
 use std::collections::HashMap;
@@ -19,6 +20,7 @@ use nearcall_os::poll::{Poller, Ready, Waker};
 
 use self::cancelled::Concerned;
 use self::late::{LateItems, TIMER};
+use self::lives::Lives;
 use self::unclaimed::{Captures, Unclaimed};
 use crate::client::binding::ClientBinding;
 use crate::domain::DomainCore;
@@ -77,6 +79,7 @@ pub(crate) struct Housekeeping {
     unclaimed: Unclaimed,
     concerned: Concerned,
     late: LateItems,
+    lives: Lives,
     /// Since when a binding is gone that server processors may still know, or a class.
     stale_since: Mutex<Option<Instant>>,
     /// When a user without bindings may have paid what it owes. The thread's own.
@@ -121,6 +124,7 @@ impl Housekeeping {
             unclaimed: Unclaimed::default(),
             concerned: Concerned::default(),
             late: LateItems::default(),
+            lives: Lives::default(),
             stale_since: Mutex::default(),
             debts_paid: Mutex::default(),
             has_ended: AtomicBool::new(false),
@@ -200,6 +204,7 @@ impl Housekeeping {
     /// hangs up when the importer ends: its children have no part of it (`ClientBinding`).
     pub fn watch_importer(&self, binding: &Arc<ServerBinding>) {
         self.watched().insert(binding.token, Watched::Importer(Arc::clone(binding)));
+        self.look_after_life(binding.token);
     }
 
     /// Forgets a binding that this domain served.
@@ -394,15 +399,17 @@ fn keep(core: &Arc<DomainCore>) {
     let house = &core.housekeeping;
     let mut ready = Vec::new();
     let mut captures = Captures::default();
-    let [mut posted, mut cancelled] = [(); 2].map(|()| Rounds::default());
+    let [mut posted, mut cancelled, mut lives] = [(); 3].map(|()| Rounds::default());
     // Relaxed: see `stop`.
     while !house.has_ended.load(Ordering::Relaxed) {
+        // First: what it ends is let go of below.
+        let until_ended = house.look_for_ended(core, &mut lives);
         let until_unclaimed = [captures.look_after(house), house.look_for_posted(&mut posted)];
         let until_cancelled = house.look_for_cancelled(&mut cancelled);
         let until_unpaused = house.end_pauses();
         let until_gone = house.let_go_of_gone(core);
         let until_late = [house.next_deadline(), core.introductions.next_deadline()];
-        let untils = [until_unpaused, until_gone, until_cancelled];
+        let untils = [until_unpaused, until_gone, until_cancelled, until_ended];
         let untils = untils.into_iter().chain(until_late).chain(until_unclaimed);
         let timeout = untils.flatten().min();
         if let Err(error) = house.poller.wait(&mut ready, timeout) {

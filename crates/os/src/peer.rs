@@ -79,6 +79,13 @@ pub fn uid_of(stream: &Stream) -> io::Result<Option<u32>> {
     Ok(credentials(stream.as_fd())?.uid)
 }
 
+/// Whether [`Process::of`] has failed by this because the peer ended so long ago that the kernel
+/// has nothing more to tell of it: those before 6.16, once somebody has waited for it.
+pub fn tells_of_an_end(error: &io::Error) -> bool {
+    let ends = [Errno::SRCH, Errno::INVAL, Errno::NODATA];
+    Errno::from_io_error(error).is_some_and(|errno| ends.contains(&errno))
+}
+
 /// The user that this process acts for: what a peer sees as [`Peer::uid`] when it connects.
 pub fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()

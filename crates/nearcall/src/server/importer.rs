@@ -13,8 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, OnceLock, Weak};
 
-use nearcall_os::limits::is_no_room;
-use nearcall_os::peer::{Peer, Process};
+use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::socket::Stream;
 
 use super::binding::ServerBinding;
@@ -118,8 +117,7 @@ impl Importer {
     pub(crate) fn has_ended(&self) -> bool {
         match self.look(Process::has_exited) {
             Ok(has_exited) => has_exited,
-            // The kernel says that there is nothing to tell of any more, not that there is no room.
-            Err(error) => error.raw_os_error().is_some() && !is_no_room(&error),
+            Err(error) => peer::tells_of_an_end(&error),
         }
     }
 

@@ -86,7 +86,7 @@ fn connected_by_another(
         }
         wanted.extend(audit::wanted(name, outcome, maker, making.pid(), place));
     }
-    // Whoever connected goes: what it was judged for goes with it.
+    // Whoever connected goes: what it was judged for goes with it, as soon as the server asks.
     end(&mut making)?;
     using.go()?;
     let (said, right) = (using.line()?, format!("over {bound}"));
