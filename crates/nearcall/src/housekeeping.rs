@@ -416,6 +416,9 @@ fn keep(core: &Arc<DomainCore>) {
             tracing::error!(%error, "housekeeping cannot wait");
             std::thread::sleep(POLLER_PAUSE);
         }
+        if ready.iter().any(|ready| ready.token != WAKER) {
+            house.note_stirred();
+        }
         for ready in &ready {
             if ready.token == WAKER {
                 house.waker.drain();

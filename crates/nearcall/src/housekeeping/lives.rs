@@ -1,8 +1,18 @@
 //! Clients that have ended although their sockets have not hung up: somebody else has one open, who
 //! was given it, has stolen it, or is a child that no handler of fork(2) knew of. What a client was
-//! admitted for goes with it, so that it is asked now and then whether it lives (design note 0009).
+//! admitted for goes with it, so that it is asked now and then whether it lives, as long as anything
+//! happens here: who does nothing is asked about nothing (design note 0009).
+//!
+//! | word | written | by | read |
+//! |---|---|---|---|
+//! | `has_stirred` | true, before `is_looking` | who was woken | after `is_looking`, by housekeeping |
+//! | `is_looking` | true, swap | who was woken | wakes housekeeping if it was false |
+//! | | false, swap | housekeeping | looks at `has_stirred` once more |
+//!
+//! Whichever swap of `is_looking` comes second sees what the other thread has done before its own.
 
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -16,18 +26,65 @@ const SLICE: Duration = Duration::from_secs(1);
 /// however many there are.
 const LOOKS_MAX: usize = 40;
 
-/// The bindings that are served, by token, in the order in which they are looked at; and some that
-/// have gone.
+/// Whom to look at, and whether to.
 #[derive(Debug, Default)]
-pub(super) struct Lives(Mutex<VecDeque<u64>>);
+pub(super) struct Lives {
+    /// The bindings that are served, by token, in the order in which they are looked at; and some
+    /// that have gone.
+    tokens: Mutex<VecDeque<u64>>,
+    has_stirred: AtomicBool,
+    is_looking: AtomicBool,
+    /// How far the watcher was at the last round.
+    progress: AtomicU64,
+}
 
 impl Lives {
     fn tokens(&self) -> MutexGuard<'_, VecDeque<u64>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something happens here. Whether nobody was looking.
+    fn stir(&self) -> bool {
+        // Relaxed: ordered by the swap.
+        self.has_stirred.store(true, Ordering::Relaxed);
+        // AcqRel: see the table.
+        !self.is_looking.swap(true, Ordering::AcqRel)
+    }
+
+    /// Whether anything has happened since it was last asked, or is happening.
+    fn goes_on(&self, core: &DomainCore) -> bool {
+        let (progress, is_in_procedure) = core.processors.progress();
+        // Relaxed, both: the housekeeping thread's own, and what comes meanwhile is seen below.
+        let has_moved = self.progress.swap(progress, Ordering::Relaxed) != progress;
+        // Relaxed: as above.
+        if self.has_stirred.swap(false, Ordering::Relaxed) || has_moved || is_in_procedure {
+            return true;
+        }
+        // AcqRel: see the table.
+        self.is_looking.swap(false, Ordering::AcqRel);
+        // Relaxed: ordered by the swap.
+        self.has_stirred.load(Ordering::Relaxed) && {
+            self.stir();
+            true
+        }
     }
 }
 
 impl Housekeeping {
+    /// A server processor was woken, or has the watch now.
+    ///
+    /// # Cost: a locked operation, and once in a second or two a system call.
+    pub fn note_awake(&self) {
+        if self.lives.stir() {
+            self.waker.wake();
+        }
+    }
+
+    /// The housekeeping thread itself was.
+    pub(super) fn note_stirred(&self) {
+        self.lives.stir();
+    }
+
     /// From now on it is asked whether this binding's client lives.
     pub(super) fn look_after_life(&self, token: u64) {
         self.lives.tokens().push_back(token);
@@ -39,11 +96,16 @@ impl Housekeeping {
         core: &Arc<DomainCore>,
         rounds: &mut Rounds,
     ) -> Option<Duration> {
-        let has_some = || !self.lives.tokens().is_empty();
-        rounds.look_after(SLICE, has_some, || self.look_through_lives(core))
+        // Relaxed: who has set it has woken this thread.
+        let is_looking = self.lives.is_looking.load(Ordering::Relaxed);
+        let has_some = || is_looking && !self.lives.tokens().is_empty();
+        rounds.look_after(SLICE, has_some, || {
+            self.look_through_lives(core);
+            self.lives.goes_on(core)
+        })
     }
 
-    fn look_through_lives(&self, core: &Arc<DomainCore>) -> bool {
+    fn look_through_lives(&self, core: &Arc<DomainCore>) {
         let served = |token| match self.watched().get(&token) {
             Some(Watched::Importer(binding)) => Some(Arc::clone(binding)),
             _ => None,
@@ -70,6 +132,5 @@ impl Housekeeping {
             let room = 2 * tokens.len();
             tokens.shrink_to(room);
         }
-        !tokens.is_empty()
     }
 }

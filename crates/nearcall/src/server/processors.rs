@@ -262,6 +262,14 @@ impl Processors {
         progress
     }
 
+    /// How far the watcher is: another number whenever it has run a call since, and whether it is
+    /// in one.
+    pub fn progress(&self) -> (u64, bool) {
+        // Relaxed: a hint, as above.
+        let progress = self.progress.load(Ordering::Relaxed);
+        (progress, progress & 1 != 0)
+    }
+
     /// It leaves the procedure.
     #[inline]
     pub fn leave(&self, entered: u64) {

@@ -142,7 +142,10 @@ impl Resident<'_> {
         current::serve_from(&self.snapshot);
         let role = Role::Resident(self.processor);
         let policy = &self.core.options.wait;
-        processors.sleep(policy, &self.snapshot, role, counts, &mut self.awake);
+        let slept = processors.sleep(policy, &self.snapshot, role, counts, &mut self.awake);
+        if slept.is_some() {
+            self.core.housekeeping.note_awake();
+        }
         // A binding that rings may be newer than what we slept with.
         self.snapshot = self.core.table.load();
         current::serve_from(&self.snapshot);

@@ -136,6 +136,7 @@ impl<'c> Watch<'c> {
     /// Watches until the watch was taken over or the domain stops.
     pub fn watch(&mut self) {
         current::serve_from(&self.snapshot);
+        self.core.housekeeping.note_awake();
         self.look_at_all();
         while !self.is_over() {
             self.refresh();
@@ -381,6 +382,9 @@ impl<'c> Watch<'c> {
         let slept = processors.sleep(policy, &self.snapshot, Role::Watch, counts, &mut self.awake);
         if let Some(woken) = slept {
             self.was_woken = true;
+            if woken != Woken::TimedOut {
+                self.core.housekeeping.note_awake();
+            }
             // What procedures wait for may have ended the sleep, and often.
             let is_late = || clock::ns_since(self.looked) >= CROWD_SLICE.as_nanos() as u64;
             if woken == Woken::TimedOut && processors::is_crowd(&self.snapshot) && is_late() {

@@ -86,7 +86,8 @@ fn connected_by_another(
         }
         wanted.extend(audit::wanted(name, outcome, maker, making.pid(), place));
     }
-    // Whoever connected goes: what it was judged for goes with it, as soon as the server asks.
+    // Whoever connected goes: what it was judged for goes with it, as soon as the server asks, which
+    // it does when anything happens.
     end(&mut making)?;
     using.go()?;
     let (said, right) = (using.line()?, format!("over {bound}"));
@@ -176,8 +177,11 @@ pub fn use_connected(directory: &Path) {
         println!("{name} {said}");
     }
     io::stdin().read_line(&mut String::new()).expect("standard input");
+    let first =
+        policies::names().find_map(|name| hand::connect(&hand::path_of(directory, name)).ok());
     let over = bound.iter().filter(|stream| hand::await_hang_up(stream, TIMEOUT).is_some());
     println!("over {}", over.count());
+    drop(first);
     wait();
 }
 
