@@ -12,8 +12,8 @@ use nearcall_os::WrongDescriptor;
 
 use crate::server::rules::RuleError;
 
-/// Why a call has no results.
-#[derive(Debug)]
+/// Why a call has no results. `Debug` shows the same words as `Display`, so that `unwrap` and
+/// `main() -> Result` do.
 #[non_exhaustive]
 pub enum CallError {
     /// We asked for something the interface forbids. Nothing was posted.
@@ -68,8 +68,8 @@ pub enum CallError {
     },
 }
 
-/// Err of an operation that raises.
-#[derive(Debug)]
+/// Err of an operation that raises. `Debug` shows the words of a [`CallError`], and the members of
+/// an exception.
 pub enum Error<E> {
     /// The procedure raised one of its exceptions.
     Exception(E),
@@ -188,8 +188,7 @@ pub enum NotExecuted {
     FeedOver,
 }
 
-/// Why there is no binding.
-#[derive(Debug)]
+/// Why there is no binding. `Debug` shows the same words as `Display`.
 #[non_exhaustive]
 pub enum BindError {
     /// The name is not one.
@@ -284,8 +283,7 @@ pub enum BindError {
     },
 }
 
-/// Why an interface is not exported.
-#[derive(Debug)]
+/// Why an interface is not exported. `Debug` shows the same words as `Display`.
 #[non_exhaustive]
 pub enum ExportError {
     /// The name is not one.

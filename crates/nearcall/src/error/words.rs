@@ -1,4 +1,8 @@
 //! Errors in words, for people.
+//!
+//! What a user's `?` carries has the same words for [`fmt::Debug`], which `main() -> Result`,
+//! `unwrap` and `expect` show: whoever runs the program is told what to do, and not the fields.
+//! Programs look at fields by `match`.
 
 use std::fmt;
 
@@ -194,9 +198,61 @@ impl fmt::Display for NameError {
     }
 }
 
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// An exception has no words of ours: its members are shown.
+impl<E: fmt::Debug> fmt::Debug for Error<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Exception(exception) => f.debug_tuple("Exception").field(exception).finish(),
+            Error::Call(error) => fmt::Display::fmt(error, f),
+        }
+    }
+}
+
+impl fmt::Debug for BindError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for ExportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for CallError {}
 impl<E: fmt::Debug + fmt::Display> std::error::Error for Error<E> {}
 impl std::error::Error for UsageError {}
 impl std::error::Error for BindError {}
 impl std::error::Error for ExportError {}
 impl std::error::Error for NameError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_main_and_unwrap_show_says_what_to_do() {
+        let way_out = "set it to a directory of your own";
+        let (bind, export) =
+            (BindError::Name(NameError::NoScope), ExportError::Name(NameError::NoScope));
+        assert!(format!("{bind:?}").contains(way_out) && format!("{export:?}").contains(way_out));
+        let forked = || UsageError::Forked { name: String::from("files"), importer: 7 };
+        let shown = format!("{:?}", CallError::Usage(forked()));
+        assert!(shown.ends_with("make a domain of its own, and import again"), "{shown}");
+        assert_eq!(format!("{:?}", Error::<OverBound>::Call(CallError::Usage(forked()))), shown);
+    }
+
+    #[test]
+    fn an_exception_shows_its_members() {
+        let exception = OverBound { parameter: "a", value: 2, limit: 1 };
+        let shown = format!("Exception({exception:?})");
+        assert_eq!(format!("{:?}", Error::Exception(exception)), shown);
+    }
+}
