@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nearcall::{BindError, CallError, ExportError, NotPut, Ran, UsageError};
 use nearcall_policy::PolicyError;
-use pyo3::exceptions::PyBaseException;
+use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -84,39 +84,34 @@ pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
 
 /// Why an argument is not sent.
 pub fn of_argument(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
-    match unsent(wrong.named(label)) {
-        Ok(message) => made(py, "UsageError", message, "NO"),
-        Err(error) => {
-            note(py, &error, "argument", label);
-            error
-        }
-    }
+    unsent(py, wrong.named(label), ("argument", label))
+        .unwrap_or_else(|message| made(py, "UsageError", message, "NO"))
 }
 
-/// Why a result is not sent, for the server's own people.
+/// Why a result is not sent, for the server's own people; it is named.
 pub fn of_result(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
-    match unsent(wrong.named(label)) {
-        Ok(message) => made(py, "ResultsRefused", message, "YES"),
-        Err(error) => {
-            note(py, &error, "result", label);
-            error
+    unsent(py, wrong, ("result", label))
+        .unwrap_or_else(|message| made(py, "ResultsRefused", message, "YES"))
+}
+
+/// The exception that says what is wrong, or what it is if that is for one of ours to say.
+fn unsent(py: Python<'_>, wrong: Wrong, (what, label): (&str, &str)) -> Result<PyErr, String> {
+    match wrong {
+        Wrong::Bound(over) => Err(over.to_string()),
+        Wrong::Range(beyond) => Err(beyond.to_string()),
+        Wrong::NotOpen { parameter, number, wanted } => {
+            Err(format!("{parameter} is {number}, which is not open: no {wanted}"))
+        }
+        Wrong::Type { of, why } => Ok(PyTypeError::new_err(format!("{of}: {why}"))),
+        Wrong::Python(error) => {
+            note(py, &error, what, label);
+            Ok(error)
         }
     }
 }
 
-/// What is wrong, or the exception that says so.
-fn unsent(wrong: Wrong) -> Result<String, PyErr> {
-    Ok(match wrong {
-        Wrong::Bound(over) => over.to_string(),
-        Wrong::Range(beyond) => beyond.to_string(),
-        Wrong::NotOpen { parameter, number, wanted } => {
-            format!("{parameter} is {number}, which is not open: no {wanted}")
-        }
-        Wrong::Python(error) => return Err(error),
-    })
-}
-
-/// Says of an exception what it is of. A note is for people: the exception stands without it.
+/// Says of an exception that is somebody else's what it is of. A note is for people: the exception
+/// stands without it.
 pub fn note(py: Python<'_>, error: &PyErr, what: &str, label: &str) {
     let _ = error.value(py).call_method1("add_note", (format!("of the {what} {label}"),));
 }

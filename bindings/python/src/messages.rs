@@ -164,7 +164,7 @@ impl Filler<'_> {
         for (member, place) in members.iter().zip(places) {
             let inner = value.getattr(&member.name)?;
             let put = self.put(&inner, &member.declared, place);
-            put.map_err(|wrong| wrong.named(member.label))?;
+            put.map_err(|wrong| wrong.of_member(value.py(), member.label))?;
         }
         Ok(())
     }

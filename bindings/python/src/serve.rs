@@ -161,8 +161,8 @@ fn entered(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyA
 
 /// A method that is awaited: what opens a feed to the client makes its items one by one.
 fn awaited(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    let inspect = function.py().import("inspect")?;
     if matches!(procedure.role, Role::OpensSource { .. }) {
-        let inspect = function.py().import("inspect")?;
         for (kind, found) in
             [("iscoroutinefunction", "a coroutine"), ("isgeneratorfunction", "a generator")]
         {
@@ -172,8 +172,30 @@ fn awaited(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyA
                 return Err(PyTypeError::new_err(message));
             }
         }
+    } else if let Some(found) = not_awaited(&inspect, &function)? {
+        return Err(PyTypeError::new_err(format!("{} is {found}", procedure.name)));
     }
     Ok(function.unbind())
+}
+
+/// What a function is that evaluates to nothing that can be awaited, and what it has to be. Of
+/// another kind of callable, and of a function that says whose place it has taken
+/// (`functools.wraps`), nobody can tell.
+fn not_awaited(
+    inspect: &Bound<'_, PyModule>,
+    function: &Bound<'_, PyAny>,
+) -> PyResult<Option<&'static str>> {
+    let is = |kind: &str, what: &Bound<'_, PyAny>| inspect.call_method1(kind, (what,))?.is_truthy();
+    for kind in ["isasyncgenfunction", "isgeneratorfunction"] {
+        if is(kind, function)? {
+            return Ok(Some("a generator, and opens no feed to the client: it must not `yield`"));
+        }
+    }
+    let own = function.getattr_opt("__func__")?.unwrap_or_else(|| function.clone());
+    let is_plain = is("isfunction", &own)? && !own.hasattr("__wrapped__")?;
+    let is_awaited = !is_plain || is("iscoroutinefunction", &own)?;
+    let plain = "a plain `def`: the methods of an AsyncServer are awaited, write `async def`";
+    Ok((!is_awaited).then_some(plain))
 }
 
 /// What a policy file says.
@@ -194,8 +216,8 @@ impl Entries for ServedObject {
         {
             return serve_awaited::set_aside(object, queue, procedure, arguments);
         }
-        let function = object.functions[procedure].as_ref();
-        attached(function, |py| {
+        attached(object.method(procedure), |py| {
+            let function = object.functions[procedure].as_ref();
             let function = function.map(|function| function.bind(py));
             object.run(py, procedure, function, arguments)
         })
@@ -248,8 +270,14 @@ pub fn outcome(
 }
 
 impl Object {
+    /// The method of a procedure; of one that carries a feed, the one that has opened it.
+    pub fn method(&self, index: usize) -> Option<&Py<PyAny>> {
+        let opener = self.plan.procedures[index].role.opener();
+        self.functions[opener.unwrap_or(index)].as_ref()
+    }
+
     fn run<'py>(
-        &self,
+        self: &Arc<Self>,
         py: Python<'py>,
         index: usize,
         function: Option<&Bound<'py, PyAny>>,
@@ -261,8 +289,8 @@ impl Object {
         let came = came(message, &arguments).map_err(malformed)?;
         let given = given(py, &self.plan.table, (message, came), &arguments)?;
         let feed = FeedCall { py, plan: &self.plan, index };
-        let exchange = ExchangeCall { py, plan: &self.plan, index };
-        let one_way = OneWayCall { plan: &self.plan, index };
+        let exchange = ExchangeCall { py, object: self, index };
+        let one_way = OneWayCall { object: self, index };
         let answer = match (function, procedure.role) {
             (Some(function), Role::OpensExchange { next, .. }) => {
                 exchange.opened(function, given.into_iter(), next, &arguments)
@@ -436,7 +464,7 @@ pub fn refused(py: Python<'_>, (wrong, label): (Wrong, &'static str)) -> Unserve
         Wrong::NotOpen { wanted, .. } => {
             Some(Refusal::Descriptor(WrongDescriptor { wanted: *wanted, mode: 0 }))
         }
-        Wrong::Python(_) => None,
+        Wrong::Type { .. } | Wrong::Python(_) => None,
     };
     let error = errors::of_result(py, wrong, label);
     match refusal {

@@ -14,7 +14,7 @@ use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 
 use crate::errors;
 use crate::feed::{Batch, alone, append};
-use crate::serve::{Unserved, attached, refused, reply};
+use crate::serve::{Object, Unserved, attached, refused, reply};
 use crate::table::{Plan, Type};
 use crate::wakes::{CallWaker, Wakes};
 use crate::write::Wrong;
@@ -246,7 +246,7 @@ fn wait(py: Python<'_>, mut wait: impl FnMut(Duration) -> bool + Send) -> PyResu
 /// A call of an exchange's procedure.
 pub struct ExchangeCall<'s, 'py> {
     pub py: Python<'py>,
-    pub plan: &'s Arc<Plan>,
+    pub object: &'s Arc<Object>,
     /// Which procedure.
     pub index: usize,
 }
@@ -291,7 +291,7 @@ impl<'py> ExchangeCall<'_, 'py> {
         next: usize,
         arguments: &Arguments<'_>,
     ) -> Result<Bound<'py, PyAny>, Unserved> {
-        let (opening, ends) = Opening::new(self.py, self.plan, (self.index, next))?;
+        let (opening, ends) = Opening::new(self.py, &self.object.plan, (self.index, next))?;
         let all: Vec<_> = given.chain(ends).collect();
         function.call1(PyTuple::new(self.py, all)?)?;
         opening.numbers(self.py, arguments)
@@ -307,14 +307,14 @@ impl<'py> ExchangeCall<'_, 'py> {
         let (feed, number) = (given[0].extract()?, given[1].extract()?);
         let awaited = arguments.next_of_exchange::<Given, Unserved>(open as u32, feed, number);
         let awaited = awaited.map_err(Unserved::Refused)?;
-        let (plan, index) = (Arc::clone(self.plan), self.index);
+        let (object, index) = (Arc::clone(self.object), self.index);
         let later = arguments.run_awaited(async move {
             let came = awaited.await;
             let finish: Finish = Box::new(move |arguments| {
                 let came = came?;
-                attached(None, |py| {
+                attached(object.method(index), |py| {
                     let answer = came.and_then(|batch| Ok(batch_of(py, batch)?));
-                    reply(py, &plan, index, (answer, arguments))
+                    reply(py, &object.plan, index, (answer, arguments))
                 })
             });
             finish

@@ -8,7 +8,7 @@ use nearcall::raw::{Arguments, Finish, InletEnd, Keeping, OutletEnd, Replied, in
 use pyo3::prelude::*;
 use pyo3::types::PyInt;
 
-use crate::serve::{Unserved, attached, reply};
+use crate::serve::{Object, Unserved, attached, reply};
 use crate::served_exchange::{Given, Inlet, Outlet, items_of};
 use crate::table::Plan;
 
@@ -82,7 +82,7 @@ impl End {
 
 /// A call that carries items to a task.
 pub struct OneWayCall<'s> {
-    pub plan: &'s Arc<Plan>,
+    pub object: &'s Arc<Object>,
     /// Which procedure.
     pub index: usize,
 }
@@ -100,12 +100,14 @@ impl OneWayCall<'_> {
         let awaited = arguments
             .put_to_inlet::<Py<PyAny>, Py<PyAny>, Unserved>(open as u32, sink, number, items)
             .map_err(Unserved::Refused)?;
-        let (plan, index) = (Arc::clone(self.plan), self.index);
+        let (object, index) = (Arc::clone(self.object), self.index);
         let later = arguments.run_awaited(async move {
             let put = awaited.await;
             let finish: Finish = Box::new(move |arguments| match put? {
                 Ok(()) => arguments.results().reply(0),
-                Err(why) => attached(None, |py| reply(py, &plan, index, (Err(why), arguments))),
+                Err(why) => attached(object.method(index), |py| {
+                    reply(py, &object.plan, index, (Err(why), arguments))
+                }),
             });
             finish
         });
@@ -123,14 +125,14 @@ impl OneWayCall<'_> {
         let awaited = arguments
             .end_of_inlet::<Py<PyAny>, Py<PyAny>, Unserved>(open as u32, sink)
             .map_err(Unserved::Refused)?;
-        let (plan, index) = (Arc::clone(self.plan), self.index);
+        let (object, index) = (Arc::clone(self.object), self.index);
         let later = arguments.run_awaited(async move {
             let answer = awaited.await;
             let finish: Finish = Box::new(move |arguments| {
                 let answer = answer?;
-                attached(None, |py| {
+                attached(object.method(index), |py| {
                     let answer = answer.map(|answer| answer.into_bound(py));
-                    reply(py, &plan, index, (answer, arguments))
+                    reply(py, &object.plan, index, (answer, arguments))
                 })
             });
             finish

@@ -252,6 +252,16 @@ impl Role {
         use Role::{OpensExchange, OpensSource, OpensTaker, Plain};
         matches!(self, Plain | OpensSource { .. } | OpensTaker { .. } | OpensExchange { .. })
     }
+
+    /// Which procedure has opened the feed that it carries, if it carries one.
+    pub fn opener(self) -> Option<usize> {
+        use Role::{End, EndOfExchange, Next, NextOfExchange, Put, PutToExchange};
+        match self {
+            Next { open } | Put { open } | End { open } => Some(open),
+            NextOfExchange { open } | PutToExchange { open } | EndOfExchange { open } => Some(open),
+            _ => None,
+        }
+    }
 }
 
 /// One message.

@@ -1,7 +1,6 @@
 //! Values that are one word: a number, a boolean, a character.
 
 use nearcall::raw::{Malformed, boolean, character};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
@@ -81,7 +80,7 @@ impl Word {
         let bytes = self.bytes();
         let target = &mut target[..bytes];
         match self {
-            Word::Boolean => target[0] = value.extract::<bool>()?.into(),
+            Word::Boolean => target[0] = truth(value)?.into(),
             Word::Char => {
                 let letter = letter(value)?;
                 let wrong = |_| Wrong::range(format!("{letter:?}"), String::from("'\\0' to 'ÿ'"));
@@ -93,7 +92,7 @@ impl Word {
                 self.write_integer(number, target)?;
             }
             Word::Float => {
-                let wide: f64 = value.extract()?;
+                let wide = real(value)?;
                 let narrow = wide as f32;
                 if narrow.is_infinite() && wide.is_finite() {
                     let allowed = format!("{:?} to {:?}", f32::MIN, f32::MAX);
@@ -101,7 +100,7 @@ impl Word {
                 }
                 target.copy_from_slice(&narrow.to_le_bytes());
             }
-            Word::Double => target.copy_from_slice(&value.extract::<f64>()?.to_le_bytes()),
+            Word::Double => target.copy_from_slice(&real(value)?.to_le_bytes()),
         }
         Ok(())
     }
@@ -205,7 +204,25 @@ pub fn integer(value: &Bound<'_, PyAny>, allowed: &dyn Fn() -> String) -> Result
 pub fn wrong_type(value: &Bound<'_, PyAny>, wanted: &str) -> Wrong {
     let found = value.get_type().name().map(|name| name.to_string());
     let found = found.unwrap_or_else(|_| String::from("something else"));
-    Wrong::Python(PyTypeError::new_err(format!("{found} where {wanted} is wanted")))
+    Wrong::Type { of: String::new(), why: format!("{found} where {wanted} is wanted") }
+}
+
+/// A boolean of Python.
+pub fn truth(value: &Bound<'_, PyAny>) -> Result<bool, Wrong> {
+    value.extract().map_err(|_| wrong_type(value, "a bool"))
+}
+
+/// A number of Python, or of what can be made one, which may refuse to.
+fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
+    if let Ok(number) = value.extract() {
+        return Ok(number);
+    }
+    for made in ["__float__", "__index__"] {
+        if value.hasattr(made)? {
+            return Ok(value.extract()?);
+        }
+    }
+    Err(wrong_type(value, "a float"))
 }
 
 fn letter(value: &Bound<'_, PyAny>) -> Result<char, Wrong> {

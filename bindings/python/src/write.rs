@@ -12,7 +12,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTu
 use crate::errors;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
-use crate::words::{Number, Word, before, integer, wrong_type};
+use crate::words::{Number, Word, before, integer, truth, wrong_type};
 
 /// Deepest nesting that is tried, of whatever kind: a value that holds itself has no end.
 pub const NESTED_MAX: usize = 4 * DEPTH_MAX;
@@ -26,7 +26,9 @@ pub enum Wrong {
     Range(OutOfRange),
     /// It is the number of no open descriptor.
     NotOpen { parameter: &'static str, number: c_int, wanted: DescriptorKind },
-    /// Python says so.
+    /// It is not of its type: which parameter, or member within members, as far as it was said.
+    Type { of: String, why: String },
+    /// Python, or a method of the value's, says so.
     Python(PyErr),
 }
 
@@ -52,7 +54,8 @@ impl Wrong {
         Wrong::Bound(OverBound { parameter: "", value, limit })
     }
 
-    /// With the parameter's name, if none was said.
+    /// With the parameter's name, if none was said; of a member that is not of its type, with the
+    /// name of what that is in, too.
     pub fn named(self, label: &'static str) -> Wrong {
         match self {
             Wrong::Bound(over) if over.parameter.is_empty() => {
@@ -61,12 +64,14 @@ impl Wrong {
             Wrong::Range(beyond) if beyond.parameter.is_empty() => {
                 Wrong::Range(OutOfRange { parameter: label, ..beyond })
             }
+            Wrong::Type { of, why } if of.is_empty() => Wrong::Type { of: label.to_owned(), why },
+            Wrong::Type { of, why } => Wrong::Type { of: format!("{label}.{of}"), why },
             other => other,
         }
     }
 
-    /// With the member's name, if none was said.
-    fn of_member(self, py: Python<'_>, label: &'static str) -> Wrong {
+    /// The same of a member.
+    pub fn of_member(self, py: Python<'_>, label: &'static str) -> Wrong {
         if let Wrong::Python(error) = &self {
             errors::note(py, error, "member", label);
         }
@@ -143,9 +148,10 @@ fn declared_word(value: &Bound<'_, PyAny>, kind: &Kind, target: &mut [u8]) -> Re
                 };
                 let allowed = || before(least, end);
                 let part = match field.word {
-                    Word::Boolean => part.extract::<bool>()?.into(),
-                    _ => integer(&part, &allowed).map_err(|wrong| wrong.named(field.label))?,
+                    Word::Boolean => truth(&part).map(i128::from),
+                    _ => integer(&part, &allowed),
                 };
+                let part = part.map_err(|wrong| wrong.of_member(value.py(), field.label))?;
                 if part < least || part >= end {
                     return Err(Wrong::range(part, allowed()).named(field.label));
                 }

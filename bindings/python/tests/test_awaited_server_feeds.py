@@ -172,8 +172,9 @@ def test_an_answer_may_come_before_the_last_item(passing: Module) -> None:
 def test_what_is_raised_comes_behind_the_items(
     passing: Module, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[typing.Any] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda found: told.append(found.exc_value))
+    told: list[tuple[str, str]] = []
+    tell: typing.Any = lambda found: told.append((found.object.__name__, str(found.exc_value)))  # noqa: E731
+    monkeypatch.setattr(sys, "unraisablehook", tell)
 
     async def rows(name: str, count: int, refused: int) -> typing.AsyncIterator[typing.Any]:
         for key in range(count):
@@ -203,7 +204,7 @@ def test_what_is_raised_comes_behind_the_items(
                 for key in range(5_000 if refused == 3 else 5):
                     load.put(passing.Row(key, "row"))
                 load.end()
-    assert [str(one) for one in told] == ["on purpose"] * 2
+    assert told == [("rows", "on purpose"), ("load", "on purpose")]
 
 
 def test_a_loop_that_is_closed_leaves_its_clients_with_an_error(passing: Module) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import os
 import signal
@@ -188,8 +189,11 @@ def test_a_result_of_another_type_is_no_result(
     monkeypatch.setattr(sys, "unraisablehook", lambda found: told.append(found.exc_value))
 
     class Wrong(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
+        async def _null(self) -> None: ...
+
+        @functools.wraps(_null)
         def null(self) -> None:
-            """It is not awaited."""
+            """It cannot be awaited, and does not look so."""
 
         async def add(self, a: int, b: int) -> typing.Any:
             return str(a + b)
@@ -200,6 +204,49 @@ def test_a_result_of_another_type_is_no_result(
             with pytest.raises(nearcall.Panicked):
                 call()
     assert [type(one) for one in told] == [TypeError, TypeError]
+    assert "await" in str(told[0]) and str(told[1]) == "returned: str where an int is wanted"
+
+
+def plain(self: object) -> None:
+    """It is not awaited."""
+
+
+def generator(self: object) -> typing.Iterator[int]:
+    yield 1
+
+
+async def async_generator(self: object) -> typing.AsyncIterator[int]:
+    yield 1
+
+
+#: What is not awaited, and what is told of it.
+NOT_AWAITED = {
+    plain: "null is a plain `def`: the methods of an AsyncServer are awaited, write `async def`",
+    generator: "null is a generator, and opens no feed to the client: it must not `yield`",
+    async_generator: "null is a generator, and opens no feed to the client: it must not `yield`",
+}
+
+
+@pytest.mark.parametrize("null", NOT_AWAITED)
+def test_what_is_not_awaited_is_not_exported(shapes: Module, null: typing.Any) -> None:
+    async def main(**members: object) -> None:
+        all_of = {"add": coroutine} | members
+        server = type("Plain", (shapes.BaseAsyncServer,), all_of)
+        with nearcall.export("plain", server()):
+            pass
+
+    async def coroutine(*_given: object) -> None: ...
+
+    with pytest.raises(TypeError, match=f"^{NOT_AWAITED[null]}$"):
+        asyncio.run(main(null=null))
+    # Of these nobody can tell, or they are.
+    for other in (
+        coroutine,
+        staticmethod(coroutine),
+        functools.partial(coroutine),
+        functools.wraps(coroutine)(lambda *given: coroutine(*given)),
+    ):
+        asyncio.run(main(null=other))
 
 
 class Made:

@@ -345,8 +345,9 @@ def test_what_a_procedure_leaves_is_not_whole(talking: Talking) -> None:
 def test_what_an_outlet_is_given_wrongly_is_its_own_error(
     talking: Talking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shown: list[str] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda error: shown.append(str(error.exc_value)))
+    shown: list[tuple[object, str]] = []
+    show: typing.Any = lambda error: shown.append((error.object, str(error.exc_value)))  # noqa: E731
+    monkeypatch.setattr(sys, "unraisablehook", show)
     ends: list[typing.Any] = []
     server = Idle(talking, echo=lambda _server, *both: ends.extend(both))
     with nearcall.export("wrongly", server):
@@ -365,7 +366,7 @@ def test_what_an_outlet_is_given_wrongly_is_its_own_error(
             outlet.put("word")
         inlet.close()
         assert list(inlet) == []
-    assert shown == ["by nothing"]
+    assert shown == [(server.echo, "by nothing")]
 
 
 def test_an_inlet_is_one_threads_and_ends_with_its_binding(talking: Talking) -> None:

@@ -349,7 +349,13 @@ def test_what_a_server_returns_wrongly_is_its_own_error(
     passing: Passing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown: list[str] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda error: shown.append(str(error.exc_value)))
+    of: list[object] = []
+
+    def show(error: typing.Any) -> None:
+        shown.append(str(error.exc_value))
+        of.append(error.object)
+
+    monkeypatch.setattr(sys, "unraisablehook", show)
     wrong = Idle(passing, numbers=lambda *_: ["one"], lines=lambda *_: 1, sum=lambda *_: [1])
     with nearcall.export("wrong", wrong):
         client = passing.FeedingClient.import_("wrong")
@@ -357,6 +363,7 @@ def test_what_a_server_returns_wrongly_is_its_own_error(
             with pytest.raises(nearcall.Panicked):
                 call()
     assert "str where an int" in shown[0] and "not iterable" in shown[1] and "take()" in shown[2]
+    assert of == [wrong.numbers, wrong.lines, wrong.sum]
 
 
 def test_a_taker_is_closed_once_whatever_ends_its_feed(passing: Passing) -> None:

@@ -83,15 +83,27 @@ def test_numbers_of_another_byte_order_are_not_taken_for_others(rust: typing.Any
 
 
 def test_a_wrong_type_says_what_it_is_of(rust: typing.Any, shapes: Shapes) -> None:
-    def notes(call: typing.Callable[[], object]) -> list[str]:
+    def says(call: typing.Callable[[], object]) -> str:
         with pytest.raises(TypeError) as raised:
             call()
-        return typing.cast(list[str], raised.value.__notes__)
+        return str(raised.value)
 
-    assert notes(lambda: rust.add(1, "2")) == ["of the argument b"]
+    assert says(lambda: rust.add(1, "2")) == "b: str where an int is wanted"
     tree = shapes.Tree(1, [shapes.Tree("2", [])])
-    within = ["of the member value", "of the member below", "of the argument given"]
-    assert notes(lambda: rust.grow(tree)) == within
+    assert says(lambda: rust.grow(tree)) == "given.below.value: str where an int is wanted"
+    assert says(lambda: rust.scale([], "1")) == "factor: str where a float is wanted"
+    assert says(lambda: rust.scale([None], 1.0)) == "given: NoneType where a float is wanted"
+
+
+def test_what_a_value_raises_is_noted_as_what_it_is_of(rust: typing.Any) -> None:
+    class Heavy:
+        def __float__(self) -> float:
+            raise ZeroDivisionError("no weight")
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        rust.scale([], Heavy())
+    assert str(raised.value) == "no weight"
+    assert raised.value.__notes__ == ["of the argument factor"]
 
 
 def test_a_wrong_shape_is_told_beside_the_right_one(rust: typing.Any) -> None:

@@ -5,6 +5,9 @@
  *
  *  - A handle (nearcall_domain, nearcall_client, nearcall_clerk) is its caller's until it is given
  *    to the function that releases it. Any number of threads may call through one client at once.
+ *  - A handle is null where its function has failed, as its environment says: look before it is used.
+ *    A null one is NEARCALL_USAGE, with what to look at; but stubs that were compiled with
+ *    optimization make brief calls, of a few words, without asking: there it is a fault of memory.
  *  - What a call is given stays the caller's, and is only read for as long as the call.
  *  - What a call returns, in results and out parameters, is the caller's, who gives it back with
  *    nearcall_free_<type>; text with nearcall_free. After an error there is nothing.
@@ -100,7 +103,8 @@ extern "C" {
 typedef enum nearcall_outcome {
     NEARCALL_RETURNED = 0,        /* it ran, and returned */
     NEARCALL_RAISED = 1,          /* it ran, and raised an exception of the interface */
-    NEARCALL_USAGE = 2,           /* the interface forbids an argument: nothing was posted */
+    NEARCALL_USAGE = 2,           /* the interface forbids an argument, or a handle is null: nothing
+                                   * was posted */
     NEARCALL_NO_ASTACK = 3,       /* none came free before the deadline: nothing was posted */
     NEARCALL_NOT_EXECUTED = 4,    /* proven not to have run */
     NEARCALL_CALL_FAILED = 5,     /* the server ended while it had the call */

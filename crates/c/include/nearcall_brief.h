@@ -235,11 +235,27 @@ NEARCALL_STRAIGHT void nearcall_move(void *to, const void *from, size_t byte_cou
     }
 }
 
+/* Whether there is no client, as nearcall_call would tell. Optimized stubs do not ask: it would be
+ * two instructions of every call, and a null client is a fault of memory there. */
+NEARCALL_STRAIGHT bool nearcall_is_null(const nearcall_client *client) {
+#ifdef __OPTIMIZE__
+    (void)client;
+    return false;
+#else
+    return client == NULL;
+#endif
+}
+
 NEARCALL_STRAIGHT uint32_t nearcall_brief_claim(const nearcall_client *client,
                                                 uint32_t class_index, nearcall_held *held) {
-    const nearcall_brief *brief = &client->briefs[class_index];
-    nearcall_bias *bias = brief->bias;
     const uint64_t thread = nearcall_thread();
+    const nearcall_brief *brief;
+    nearcall_bias *bias;
+    if (nearcall_is_null(client)) {
+        return NEARCALL_NOT_KEPT;
+    }
+    brief = &client->briefs[class_index];
+    bias = brief->bias;
     if (!NEARCALL_LIKELY(nearcall_is_owner(bias, thread)) ||
         !NEARCALL_LIKELY(nearcall_take_bit(bias))) {
         return NEARCALL_NOT_KEPT;
@@ -297,11 +313,16 @@ NEARCALL_STRAIGHT uint32_t *nearcall_number(void) {
 /* Claims the lowest that is free. */
 NEARCALL_STRAIGHT uint32_t nearcall_brief_claim_any(const nearcall_client *client,
                                                     uint32_t class_index, nearcall_held *held) {
-    const nearcall_brief *brief = &client->briefs[class_index];
-    nearcall_bias *bias = brief->bias;
     const uint64_t thread = nearcall_thread();
+    const nearcall_brief *brief;
+    nearcall_bias *bias;
     uint64_t free;
     uint32_t nth;
+    if (nearcall_is_null(client)) {
+        return NEARCALL_NOT_KEPT;
+    }
+    brief = &client->briefs[class_index];
+    bias = brief->bias;
     if (!NEARCALL_LIKELY(*nearcall_number() != 0) ||
         !NEARCALL_LIKELY(nearcall_is_owner(bias, thread))) {
         return NEARCALL_NOT_KEPT;

@@ -28,6 +28,7 @@ mod domain;
 mod exchanges;
 mod feeds;
 mod knobs;
+mod lacking;
 #[cfg(test)]
 mod layout;
 mod lent;

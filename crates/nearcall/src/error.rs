@@ -1,7 +1,8 @@
 //! What can go wrong, one type per audience: whoever calls ([`CallError`], [`Error`]), whoever
 //! binds ([`BindError`]), whoever exports ([`ExportError`]).
 
-use std::fmt;
+mod words;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,8 +12,8 @@ use nearcall_os::WrongDescriptor;
 
 use crate::server::rules::RuleError;
 
-/// Why a call has no results.
-#[derive(Debug)]
+/// Why a call has no results. `Debug` shows the same words as `Display`, so that `unwrap` and
+/// `main() -> Result` do.
 #[non_exhaustive]
 pub enum CallError {
     /// We asked for something the interface forbids. Nothing was posted.
@@ -67,8 +68,8 @@ pub enum CallError {
     },
 }
 
-/// Err of an operation that raises.
-#[derive(Debug)]
+/// Err of an operation that raises. `Debug` shows the words of a [`CallError`], and the members of
+/// an exception.
 pub enum Error<E> {
     /// The procedure raised one of its exceptions.
     Exception(E),
@@ -187,8 +188,7 @@ pub enum NotExecuted {
     FeedOver,
 }
 
-/// Why there is no binding.
-#[derive(Debug)]
+/// Why there is no binding. `Debug` shows the same words as `Display`.
 #[non_exhaustive]
 pub enum BindError {
     /// The name is not one.
@@ -283,8 +283,7 @@ pub enum BindError {
     },
 }
 
-/// Why an interface is not exported.
-#[derive(Debug)]
+/// Why an interface is not exported. `Debug` shows the same words as `Display`.
 #[non_exhaustive]
 pub enum ExportError {
     /// The name is not one.
@@ -404,197 +403,3 @@ impl<E> From<CallError> for Error<E> {
         Error::Call(error)
     }
 }
-
-impl fmt::Display for CallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CallError::Usage(usage) => usage.fmt(f),
-            CallError::NoAStack { procedure } => {
-                write!(f, "no A-stack for {procedure} came free before the deadline")
-            }
-            CallError::NotExecuted { procedure, reason } => {
-                write!(f, "{procedure} was not executed: {reason}")
-            }
-            CallError::CallFailed { procedure, incarnation } => write!(
-                f,
-                "call failed: the server, in life {incarnation}, ended or gave up while it held \
-                 {procedure}"
-            ),
-            CallError::CallAborted { procedure, deadline, .. } => {
-                write!(f, "call aborted: {procedure} did not return within {deadline:?}")
-            }
-            CallError::Panicked { procedure } => {
-                write!(f, "{procedure} panicked in the server, or was dropped there unfinished")
-            }
-            CallError::ResultsRefused { procedure } => {
-                write!(
-                    f,
-                    "results of {procedure} are beyond a limit, or could not be made: its server \
-                     is told why"
-                )
-            }
-            CallError::Peer { procedure, fault } => {
-                write!(f, "the server broke the protocol at {procedure}: {fault}")
-            }
-        }
-    }
-}
-
-impl<E: fmt::Display> fmt::Display for Error<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Exception(exception) => write!(f, "raised {exception}"),
-            Error::Call(error) => error.fmt(f),
-        }
-    }
-}
-
-impl fmt::Display for NotExecuted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NotExecuted::ServerEnded => "the server ended before it took the call",
-            NotExecuted::Revoked => "the binding is revoked",
-            NotExecuted::Refused => "the server is shutting down",
-            NotExecuted::ArgumentsRefused => "the server refused the arguments",
-            NotExecuted::Overloaded => "the server has no room for its arguments now",
-            NotExecuted::FeedOver => "it is over",
-            NotExecuted::DescriptorsNotSent => "its descriptors could not be sent",
-            NotExecuted::NotPermitted => "the server's policy does not permit it",
-            NotExecuted::NotProvided => "the server's version of the interface does not have it",
-            NotExecuted::DeadlinePassed => "its deadline passed before it was posted",
-        })
-    }
-}
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UsageError::OverBound(over) => over.fmt(f),
-            UsageError::OutOfRange(beyond) => beyond.fmt(f),
-            UsageError::Text { parameter, at } => {
-                write!(f, "{parameter} is not UTF-8 at byte {at}")
-            }
-            UsageError::Outstanding { procedure, limit } => {
-                write!(f, "no A-stack for {procedure}: this thread has all {limit} outstanding")
-            }
-            UsageError::NoMemory { bytes, reason } => {
-                write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
-            }
-            UsageError::WrongDescriptor { parameter, wrong } => write!(f, "{parameter}: {wrong}"),
-            UsageError::LentElsewhere => f.write_str("an argument is lent over another binding"),
-            UsageError::Forked { name, importer } => write!(
-                f,
-                "process {} was forked from {importer}, which has imported {name:?}: make a domain \
-                 of its own, and import again",
-                std::process::id()
-            ),
-        }
-    }
-}
-
-impl fmt::Display for OverBound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OverBound { parameter, value, limit } = self;
-        write!(f, "{parameter} has {value} bytes or elements, its limit is {limit}")
-    }
-}
-
-impl fmt::Display for OutOfRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OutOfRange { parameter, value, allowed } = self;
-        write!(f, "{parameter} is {value}, allowed is {allowed}")
-    }
-}
-
-impl fmt::Display for BindError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BindError::Name(name) => name.fmt(f),
-            BindError::NoSuchName { name, tried } => {
-                let tried: Vec<_> = tried.iter().map(|path| path.display().to_string()).collect();
-                write!(f, "no domain exports {name:?}: looked for {}", tried.join(" and "))
-            }
-            BindError::NotAdmitted { name, reason } => {
-                write!(f, "not admitted to {name:?}: {reason}")
-            }
-            BindError::OtherInterface { name, expected, exported } => {
-                write!(f, "{name:?} is interface {exported}, not {expected}")
-            }
-            BindError::Hash { interface, difference } => {
-                write!(f, "the server has another version of {interface}: {difference}")
-            }
-            BindError::Overloaded { name, reason } => {
-                write!(f, "{name:?} has no room for another binding now: {reason}")
-            }
-            BindError::TimedOut { name, waited } => {
-                write!(f, "{name:?} did not answer within {waited:?}")
-            }
-            BindError::NotReady { name, limit, last } => {
-                write!(f, "{name:?} was not ready within {limit:?}: {last}")
-            }
-            BindError::NoIntroduction(reason) => write!(f, "no introduction: {reason}"),
-            BindError::IntroductionOver { interface } => {
-                write!(
-                    f,
-                    "the introduction to {interface} is over: it was used, waited too long, "
-                )?;
-                f.write_str("or whoever gave it, or the server, has gone")
-            }
-            BindError::Introduced { interface } => {
-                write!(f, "the binding to {interface} was introduced: no name to rebind by")
-            }
-            BindError::Revoked { name } => {
-                write!(f, "the binding to {name:?} is revoked: nobody is introduced to it")
-            }
-            BindError::Peer { name, reason } => {
-                write!(f, "{name:?} broke the bind protocol: {reason}")
-            }
-            BindError::System { doing, reason } => write!(f, "{doing}: {reason}"),
-        }
-    }
-}
-
-impl fmt::Display for ExportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ExportError::Name(name) => name.fmt(f),
-            ExportError::AlreadyExported { name, pid: Some(pid) } => {
-                write!(f, "{name:?} is already exported, by process {pid}")
-            }
-            ExportError::AlreadyExported { name, pid: None } => {
-                write!(f, "{name:?} is already exported")
-            }
-            ExportError::Policy(wrong) => wrong.fmt(f),
-            ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
-        }
-    }
-}
-
-impl fmt::Display for NameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NameError::Empty => f.write_str("a name may not be empty"),
-            NameError::Part { name, part } => write!(
-                f,
-                "name {name:?} has part {part:?}: parts are letters, digits, '.', '_' and '-', \
-                 and neither empty nor '.' nor '..'"
-            ),
-            NameError::TooLong { name, path_bytes, limit } => write!(
-                f,
-                "name of {} bytes makes a socket path of {path_bytes} bytes, the limit is {limit}",
-                name.len()
-            ),
-            NameError::NoScope => f.write_str(
-                "XDG_RUNTIME_DIR is not set to an absolute path, so that there is no place for \
-                 names: set it to a directory of your own, for clients and servers alike",
-            ),
-        }
-    }
-}
-
-impl std::error::Error for CallError {}
-impl<E: fmt::Debug + fmt::Display> std::error::Error for Error<E> {}
-impl std::error::Error for UsageError {}
-impl std::error::Error for BindError {}
-impl std::error::Error for ExportError {}
-impl std::error::Error for NameError {}

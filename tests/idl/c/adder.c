@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "adder.h"
 
+#ifndef NEARCALL_GENERATED_ADDER_98fa4843_H
+#error "adder.h is of another version of the interface than adder.c: run nearcall compile again"
+#else
+
 
 static const nearcall_procedure nearcall_procedures_Adder[] = {
     {"null", {0x7c, 0x47, 0xdd, 0x2e, 0x3d, 0xe9, 0xc3, 0x4b, 0xba, 0x5f, 0x5a, 0x83, 0xa9, 0x69, 0xa3, 0xd7}, 0, false, false, false},
@@ -364,3 +368,4 @@ void nearcall_async_entry_Adder_add(const nearcall_async_server_Adder *nc_server
     return;
 }
 
+#endif

@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "adder.h"
 
+#if NEARCALL_LOOP_Adder != 0xfd76b10b
+#error "adder.h is of other operations of Adder than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_Adder(void *server, uint32_t procedure,
@@ -58,3 +61,4 @@ nearcall_clerk *nearcall_export_with_async_Adder(const nearcall_domain *domain,
     return nearcall_async_export(domain, name, &nearcall_interface_Adder,
         nearcall_async_loop_Adder, (void *)server, options, env);
 }
+#endif

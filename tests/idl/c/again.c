@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "again.h"
 
+#ifndef NEARCALL_GENERATED_AGAIN_a97e1f40_H
+#error "again.h is of another version of the interface than again.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE void nearcall_encode_sequence_octet(nearcall_writer *writer, const nearcall_sequence_octet *value);
 NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
     nearcall_sequence_octet *value);
@@ -583,3 +587,4 @@ void nearcall_async_entry_Again_once(const nearcall_async_server_Again *nc_serve
     return;
 }
 
+#endif

@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "again.h"
 
+#if NEARCALL_LOOP_Again != 0x43a012ca
+#error "again.h is of other operations of Again than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_Again(void *server, uint32_t procedure,
@@ -66,3 +69,4 @@ nearcall_clerk *nearcall_export_with_async_Again(const nearcall_domain *domain,
     return nearcall_async_export(domain, name, &nearcall_interface_Again,
         nearcall_async_loop_Again, (void *)server, options, env);
 }
+#endif

@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "appendable.h"
 
+#ifndef NEARCALL_GENERATED_APPENDABLE_32768b21_H
+#error "appendable.h is of another version of the interface than appendable.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE bool nearcall_is_growing_Colour(int64_t word) {
     switch (word) {
         case growing_RED:
@@ -1278,3 +1282,4 @@ void nearcall_async_entry_growing_Shelf_count(const nearcall_async_server_growin
     return;
 }
 
+#endif

@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "appendable.h"
 
+#if NEARCALL_LOOP_growing_Shelf != 0xc324f1c9
+#error "appendable.h is of other operations of growing_Shelf than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_growing_Shelf(void *server, uint32_t procedure,
@@ -66,3 +69,4 @@ nearcall_clerk *nearcall_export_with_async_growing_Shelf(const nearcall_domain *
     return nearcall_async_export(domain, name, &nearcall_interface_growing_Shelf,
         nearcall_async_loop_growing_Shelf, (void *)server, options, env);
 }
+#endif

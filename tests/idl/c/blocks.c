@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "blocks.h"
 
+#ifndef NEARCALL_GENERATED_BLOCKS_bf274dab_H
+#error "blocks.h is of another version of the interface than blocks.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE void nearcall_encode_array_4x4_double(nearcall_writer *writer, const nearcall_array_4x4_double *value);
 NEARCALL_INLINE bool nearcall_decode_array_4x4_double(nearcall_reader *reader,
     nearcall_array_4x4_double *value);
@@ -652,3 +656,4 @@ void nearcall_async_entry_Blocks_solve(const nearcall_async_server_Blocks *nc_se
     return;
 }
 
+#endif

@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "blocks.h"
 
+#if NEARCALL_LOOP_Blocks != 0x0d57f740
+#error "blocks.h is of other operations of Blocks than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_Blocks(void *server, uint32_t procedure,
@@ -82,3 +85,4 @@ nearcall_clerk *nearcall_export_with_async_Blocks(const nearcall_domain *domain,
     return nearcall_async_export(domain, name, &nearcall_interface_Blocks,
         nearcall_async_loop_Blocks, (void *)server, options, env);
 }
+#endif

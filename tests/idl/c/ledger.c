@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "ledger.h"
 
+#ifndef NEARCALL_GENERATED_LEDGER_34b6a225_H
+#error "ledger.h is of another version of the interface than ledger.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE void nearcall_encode_Row(nearcall_writer *writer, const Row *value);
 NEARCALL_INLINE bool nearcall_decode_Row(nearcall_reader *reader,
     Row *value);
@@ -915,3 +919,4 @@ void nearcall_async_entry_Ledger_follow(const nearcall_async_server_Ledger *nc_s
     return;
 }
 
+#endif

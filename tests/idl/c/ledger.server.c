@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "ledger.h"
 
+#if NEARCALL_LOOP_Ledger != 0x01813d95
+#error "ledger.h is of other operations of Ledger than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_Ledger(void *server, uint32_t procedure,
@@ -72,3 +75,4 @@ nearcall_clerk *nearcall_export_with_async_Ledger(const nearcall_domain *domain,
     return nearcall_async_export(domain, name, &nearcall_interface_Ledger,
         nearcall_async_loop_Ledger, (void *)server, options, env);
 }
+#endif

@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "lends.h"
 
+#ifndef NEARCALL_GENERATED_LENDS_1ed35b37_H
+#error "lends.h is of another version of the interface than lends.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE void nearcall_encode_sequence_octet(nearcall_writer *writer, const nearcall_sequence_octet *value);
 NEARCALL_INLINE bool nearcall_decode_sequence_octet(nearcall_reader *reader,
     nearcall_sequence_octet *value);
@@ -543,3 +547,4 @@ nc_done:
     return;
 }
 
+#endif

@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "lends.h"
 
+#if NEARCALL_LOOP_lends_Reader != 0x194aab0a
+#error "lends.h is of other operations of lends_Reader than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_lends_Reader(void *server, uint32_t procedure,
@@ -34,7 +37,11 @@ nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
     return nearcall_export(domain, name, &nearcall_interface_lends_Reader,
         nearcall_loop_lends_Reader, (void *)server, options, env);
 }
+#endif
 
+#if NEARCALL_LOOP_lends_Plain != 0x5229bc56
+#error "lends.h is of other operations of lends_Plain than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_lends_Plain(void *server, uint32_t procedure,
@@ -82,3 +89,4 @@ nearcall_clerk *nearcall_export_with_async_lends_Plain(const nearcall_domain *do
     return nearcall_async_export(domain, name, &nearcall_interface_lends_Plain,
         nearcall_async_loop_lends_Plain, (void *)server, options, env);
 }
+#endif

@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "prealloc.h"
 
+#ifndef NEARCALL_GENERATED_PREALLOC_d050a008_H
+#error "prealloc.h is of another version of the interface than prealloc.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE bool nearcall_is_Quality(int64_t word) {
     switch (word) {
         case GOOD:
@@ -1376,3 +1380,4 @@ void nearcall_async_entry_Samples_judged(const nearcall_async_server_Samples *nc
     return;
 }
 
+#endif

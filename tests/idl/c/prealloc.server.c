@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "prealloc.h"
 
+#if NEARCALL_LOOP_Samples != 0xd6bc06ff
+#error "prealloc.h is of other operations of Samples than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_Samples(void *server, uint32_t procedure,
@@ -82,3 +85,4 @@ nearcall_clerk *nearcall_export_with_async_Samples(const nearcall_domain *domain
     return nearcall_async_export(domain, name, &nearcall_interface_Samples,
         nearcall_async_loop_Samples, (void *)server, options, env);
 }
+#endif

@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "shelf.h"
 
+#ifndef NEARCALL_GENERATED_SHELF_5b0db319_H
+#error "shelf.h is of another version of the interface than shelf.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE bool nearcall_is_shelf_Kind(int64_t word) {
     switch (word) {
         case shelf_PAPER:
@@ -761,3 +765,4 @@ nc_done:
     return;
 }
 
+#endif

@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "shelf.h"
 
+#if NEARCALL_LOOP_shelf_Shelf != 0x5c946885
+#error "shelf.h is of other operations of shelf_Shelf than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_shelf_Shelf(void *server, uint32_t procedure,
@@ -66,3 +69,4 @@ nearcall_clerk *nearcall_export_with_async_shelf_Shelf(const nearcall_domain *do
     return nearcall_async_export(domain, name, &nearcall_interface_shelf_Shelf,
         nearcall_async_loop_shelf_Shelf, (void *)server, options, env);
 }
+#endif

@@ -3,6 +3,10 @@
  * Call stubs and entry stubs. */
 #include "talks.h"
 
+#ifndef NEARCALL_GENERATED_TALKS_fd6cc06a_H
+#error "talks.h is of another version of the interface than talks.c: run nearcall compile again"
+#else
+
 NEARCALL_INLINE void nearcall_encode_sequence_double(nearcall_writer *writer, const nearcall_sequence_double *value);
 NEARCALL_INLINE bool nearcall_decode_sequence_double(nearcall_reader *reader,
     nearcall_sequence_double *value);
@@ -1078,3 +1082,4 @@ nc_done:
     nearcall_environment_release(&nc_env);
 }
 
+#endif

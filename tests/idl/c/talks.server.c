@@ -3,6 +3,9 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "talks.h"
 
+#if NEARCALL_LOOP_talks_Talks != 0x8eb0b7d5
+#error "talks.h is of other operations of talks_Talks than this loop: run nearcall compile again, and edit a copy anew"
+#else
 /* Every call comes through here, on the thread that serves it: the place to count,
  * to time, or to balance. An entry stub unpacks, runs, and replies once. */
 static void nearcall_loop_talks_Talks(void *server, uint32_t procedure,
@@ -36,3 +39,4 @@ nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
     return nearcall_export(domain, name, &nearcall_interface_talks_Talks,
         nearcall_loop_talks_Talks, (void *)server, options, env);
 }
+#endif

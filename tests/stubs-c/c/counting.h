@@ -16,7 +16,7 @@ static unsigned long long counting_got;
 static unsigned long long counting_given;
 
 /* What a head of memory that is out has as its mark; no other address has it. */
-static inline uint64_t counting_mark(const counting_head *head) {
+static inline uint64_t counting_mark(counting_head *head) {
     return UINT64_C(0x6e65617263616c6c) ^ (uint64_t)(uintptr_t)head;
 }
 

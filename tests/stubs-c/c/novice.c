@@ -134,6 +134,62 @@ static void call(const nearcall_domain *domain) {
     nearcall_release_careless_Files(files);
 }
 
+/* That something was not made, and what to look at. */
+static void expect_lacking(nearcall_environment *env, const char *what) {
+    CHECK(env->outcome == NEARCALL_USAGE && env->ran == NEARCALL_RAN_NO);
+    CHECK(strstr(env->message, what) != NULL && strstr(env->message, "look at") != NULL);
+    nearcall_environment_release(env);
+    *env = used();
+}
+
+/* An import has failed, and so had the domain: nobody has looked. */
+static void lack_handles(const nearcall_domain *domain) {
+    const char *client = "the client is null", *none = "the domain is null";
+    nearcall_environment env = used();
+    nearcall_sequence_octet data = {1, (uint8_t *)"a"};
+    nearcall_posted_careless_Files_store stored;
+    careless_Files *files = nearcall_import_careless_Files(domain, "nowhere", &env);
+    const nearcall_client *binding = nearcall_binding_careless_Files(files);
+    int ends[2];
+    CHECK(files == NULL && env.outcome == NEARCALL_NOT_BOUND);
+    CHECK(!careless_Files_store(files, 3, &data, &env));
+    expect_lacking(&env, client);
+    CHECK(careless_Files_open_file(files, &env) == -1);
+    expect_lacking(&env, client);
+#ifndef __OPTIMIZE__
+    /* Brief ones. */
+    nearcall_posted_careless_Files_refuse refused;
+    nearcall_sequence_octet came = {1, NULL};
+    CHECK(careless_Files_load(files, 3, &came, &env) == 0 && came._length == 0);
+    expect_lacking(&env, client);
+    careless_Files_refuse(files, true, &env);
+    expect_lacking(&env, client);
+    CHECK(!nearcall_post_careless_Files_refuse(files, true, &refused, &env));
+    expect_lacking(&env, client);
+#endif
+    CHECK(!nearcall_post_careless_Files_store(files, 3, &data, &stored, &env));
+    expect_lacking(&env, client);
+    CHECK(nearcall_lend_to_careless_Files(files, 1, &env) == NULL);
+    expect_lacking(&env, client);
+    CHECK(nearcall_rebind_careless_Files(files, &env) == NULL);
+    expect_lacking(&env, client);
+    CHECK(nearcall_introduce_careless_Files(files, &env) == -1);
+    expect_lacking(&env, client);
+    CHECK(nearcall_with_deadline_careless_Files(files, 1) == NULL);
+    CHECK(nearcall_is_revoked(binding) && nearcall_incarnation(binding) == 0);
+    CHECK(nearcall_captured_count(binding) == 0 && nearcall_astack_count(binding) == 0);
+
+    CHECK(nearcall_import_careless_Files(NULL, "files", &env) == NULL);
+    expect_lacking(&env, none);
+    CHECK(nearcall_export_careless_Files(NULL, "files", &server, &env) == NULL);
+    expect_lacking(&env, none);
+    /* An introduction is closed, whatever happens. */
+    CHECK(pipe(ends) == 0);
+    CHECK(nearcall_introduced_careless_Files(NULL, ends[0], &env) == NULL);
+    expect_lacking(&env, none);
+    CHECK(fcntl(ends[0], F_GETFD) == -1 && close(ends[1]) == 0);
+}
+
 /* A program that loads plug-ins may have another interface's stubs where one's were. */
 static void load_another(const nearcall_domain *domain) {
     nearcall_environment env = used();
@@ -220,6 +276,7 @@ int main(void) {
     CHECK(env.outcome == NEARCALL_NOT_EXPORTED);
     nearcall_environment_release(&env);
     call(domain);
+    lack_handles(domain);
     load_another(domain);
     nearcall_clerk_release(clerk);
     nearcall_domain_shut_down(domain);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "careless.hpp"
@@ -63,6 +64,18 @@ void call(const careless::Files &files) {
     }
 }
 
+/* A client that was moved from is none any more. */
+void lack_client(careless::Files files) {
+    const careless::Files other = std::move(files);
+    try {
+        files.store(3, {1});
+        CHECK(false);
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_USAGE && error.ran == NEARCALL_RAN_NO);
+        CHECK(std::strstr(error.what(), "the client is null") != nullptr);
+    }
+}
+
 /* A domain with knobs: of two bindings that it serves at most one user alone has one. */
 void turn_knobs() {
     nearcall::domain_options knobs;
@@ -98,6 +111,7 @@ void serve() {
     careless::FilesClerk clerk(domain, "files", files);
     nearcall::orderly_end end(domain);
     call(careless::Files(domain, "files"));
+    lack_client(careless::Files(domain, "files"));
 }
 
 } // namespace
@@ -114,6 +128,6 @@ int main() {
     CHECK(nearcall::set_log(hear) && !nearcall::set_log(hear));
     turn_knobs();
     serve();
-    CHECK(bound == 2 && refused == 1);
+    CHECK(bound == 3 && refused == 1);
     std::puts("done");
 }

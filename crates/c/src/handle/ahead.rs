@@ -7,6 +7,7 @@ use nearcall::raw::{Ahead, Lead, in_haste};
 use super::Outgoing;
 use super::client::{failed, filled, told};
 use super::domain::ClientRecord;
+use super::lacking::client_of;
 use super::records::{Environment, Message, Outcome, PostedRecord, ReplyRecord, when};
 
 /// Posts a call. False if it is not posted: after an error, and where it is not wanted at any
@@ -14,8 +15,8 @@ use super::records::{Environment, Message, Outcome, PostedRecord, ReplyRecord, w
 ///
 /// # Safety
 ///
-/// - H1 live: all of them; `client` also until it is collected or dropped. H2 bytes: the message's.
-///   D1 open: its descriptors.
+/// - H1 live: all of them, `client` or null, it also until it is collected or dropped. H2 bytes:
+///   the message's. D1 open: its descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_post(
@@ -27,8 +28,8 @@ pub unsafe extern "C" fn nearcall_post(
     posted: *mut PostedRecord,
     environment: *mut Environment,
 ) -> bool {
-    // SAFETY: H1.
-    let client = &unsafe { &*client }.client;
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else { return false };
     // SAFETY: H1.
     let request = unsafe { Outgoing::new(request) };
     let lead = match when {

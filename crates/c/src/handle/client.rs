@@ -6,6 +6,7 @@ use nearcall::{CallError, Ran};
 use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_arguments};
 use super::domain::ClientRecord;
+use super::lacking::client_of;
 use super::lent::{put_some_lent, with_lent};
 use super::records::{
     DescriptorRecord, Environment, Kept, MalformedRecord, Message, Outcome, ReplyRecord, Take,
@@ -19,7 +20,8 @@ use super::{Outgoing, bytes_mut};
 ///
 /// # Safety
 ///
-/// - H1 live: all of them. H2 bytes: the message's and the reply's. D1 open: its descriptors.
+/// - H1 live: all of them, `client` or null. H2 bytes: the message's and the reply's. D1 open: its
+///   descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_call(
@@ -29,8 +31,8 @@ pub unsafe extern "C" fn nearcall_call(
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
-    // SAFETY: H1.
-    let client = &unsafe { &*client }.client;
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else { return false };
     // SAFETY: passed on.
     let Some(request) = (unsafe { with_lent(client, request, environment) }) else { return false };
     // SAFETY: H1.
@@ -46,7 +48,8 @@ pub unsafe extern "C" fn nearcall_call(
 ///
 /// # Safety
 ///
-/// - H1 live: all of them. H2 bytes: the message's and the reply's. D1 open: its descriptors.
+/// - H1 live: all of them, `client` or null. H2 bytes: the message's and the reply's. D1 open: its
+///   descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_call_twice(
@@ -71,8 +74,8 @@ pub(super) struct Posted {
 ///
 /// # Safety
 ///
-/// - H1 live: all of them. H2 bytes: the message's and the reply's. D1 open: its descriptors. B1
-///   held, if it is posted.
+/// - H1 live: all of them, `client` or null. H2 bytes: the message's and the reply's. D1 open: its
+///   descriptors. B1 held, if it is posted.
 pub(super) unsafe fn called_twice(
     client: *const ClientRecord,
     procedure: u32,
@@ -81,8 +84,8 @@ pub(super) unsafe fn called_twice(
     environment: *mut Environment,
     mut posted: Option<Posted>,
 ) -> bool {
-    // SAFETY: H1.
-    let client = &unsafe { &*client }.client;
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else { return false };
     // What is posted already is brief, and has nothing that could be lent.
     // SAFETY: passed on.
     let Some(request) = (unsafe { with_lent(client, request, environment) }) else { return false };
@@ -149,7 +152,7 @@ pub(super) unsafe fn told(
 ///
 /// # Safety
 ///
-/// - H1 live: all of them. H2 bytes: the message's. D1 open: its descriptors.
+/// - H1 live: all of them, `client` or null. H2 bytes: the message's. D1 open: its descriptors.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_post_oneway(
@@ -158,8 +161,8 @@ pub unsafe extern "C" fn nearcall_post_oneway(
     request: *const Message,
     environment: *mut Environment,
 ) -> bool {
-    // SAFETY: H1.
-    let client = &unsafe { &*client }.client;
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else { return false };
     // SAFETY: passed on.
     let Some(request) = (unsafe { with_lent(client, request, environment) }) else { return false };
     // SAFETY: passed on.

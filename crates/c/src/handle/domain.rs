@@ -10,6 +10,7 @@ use nearcall::{BindError, Binding, Clerk, Domain, Ran};
 
 use super::described::descriptor;
 use super::knobs::DomainOptionsRecord;
+use super::lacking::{client_of, domain_of};
 use super::options::{
     ExportOptionsRecord, ImportOptionsRecord, export_options, import_options, policy,
 };
@@ -128,8 +129,8 @@ pub unsafe extern "C" fn nearcall_domain_release(domain: *mut Domain) {
 ///
 /// # Safety
 ///
-/// - H1 live: `domain`, `environment`; `options` and what they point to, or null. H3 text: `name`,
-///   and what options name. H4 static: `interface`.
+/// - H1 live: `domain`, or null; `environment`; `options` and what they point to, or null. H3 text:
+///   `name`, and what options name. H4 static: `interface`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_import(
@@ -143,8 +144,10 @@ pub unsafe extern "C" fn nearcall_import(
     let interface = unsafe { descriptor(interface) };
     // SAFETY: H3.
     let name = unsafe { text(name) };
-    // SAFETY: H1.
-    let domain = unsafe { &*domain };
+    // SAFETY: H1, or null.
+    let Some(domain) = (unsafe { domain_of(domain, environment) }) else {
+        return std::ptr::null_mut();
+    };
     // SAFETY: H1, or null.
     let options = unsafe { options.as_ref() };
     // SAFETY: H1 and H3, of what they point to and name.
@@ -179,25 +182,27 @@ unsafe fn bound(
 ///
 /// # Safety
 ///
-/// - H1 live: `client`, `environment`.
+/// - H1 live: `client`, or null; `environment`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_rebind(
     client: *const ClientRecord,
     environment: *mut Environment,
 ) -> *mut ClientRecord {
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else {
+        return std::ptr::null_mut();
+    };
     // SAFETY: H1.
-    let rebound = unsafe { &*client }.client.rebind();
-    // SAFETY: H1.
-    unsafe { bound(rebound, environment) }
+    unsafe { bound(client.rebind(), environment) }
 }
 
 /// Binds to what somebody else is bound to, or null. The introduction is used up, and closed.
 ///
 /// # Safety
 ///
-/// - H1 live: `domain`, `environment`. H4 static: `interface`. D1 open: `introduction`, and nobody
-///   else closes it; or it is below 0.
+/// - H1 live: `domain`, or null; `environment`. H4 static: `interface`. D1 open: `introduction`,
+///   and nobody else closes it; or it is below 0.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_introduced(
@@ -208,14 +213,15 @@ pub unsafe extern "C" fn nearcall_introduced(
 ) -> *mut ClientRecord {
     // SAFETY: H4.
     let interface = unsafe { descriptor(interface) };
-    // SAFETY: H1.
-    let domain = unsafe { &*domain };
-    let imported = if introduction < 0 {
-        Err(BindError::NoIntroduction(format!("number {introduction} is below 0")))
-    } else {
-        // SAFETY: D1, and it is not -1.
-        let introduction = unsafe { OwnedFd::from_raw_fd(introduction) };
-        Binding::import_introduced(domain, introduction, interface)
+    // SAFETY: D1, and it is not -1.
+    let own = (introduction >= 0).then(|| unsafe { OwnedFd::from_raw_fd(introduction) });
+    // SAFETY: H1, or null.
+    let Some(domain) = (unsafe { domain_of(domain, environment) }) else {
+        return std::ptr::null_mut();
+    };
+    let imported = match own {
+        None => Err(BindError::NoIntroduction(format!("number {introduction} is below 0"))),
+        Some(own) => Binding::import_introduced(domain, own, interface),
     };
     let imported = imported.map(|binding| Client::new(binding, interface));
     // SAFETY: H1.
@@ -226,15 +232,16 @@ pub unsafe extern "C" fn nearcall_introduced(
 ///
 /// # Safety
 ///
-/// - H1 live: `client`, `environment`.
+/// - H1 live: `client`, or null; `environment`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_introduce(
     client: *const ClientRecord,
     environment: *mut Environment,
 ) -> c_int {
-    // SAFETY: H1.
-    match unsafe { &*client }.client.binding().introduce() {
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else { return -1 };
+    match client.binding().introduce() {
         Ok(introduction) => introduction.into_raw_fd(),
         Err(error) => {
             // SAFETY: H1.
@@ -245,20 +252,20 @@ pub unsafe extern "C" fn nearcall_introduce(
     }
 }
 
-/// The same binding, whose calls wait at most so long.
+/// The same binding, whose calls wait at most so long; null of null, whose calls tell.
 ///
 /// # Safety
 ///
-/// - H1 live: `client`.
+/// - H1 live: `client`, or null.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_with_deadline(
     client: *const ClientRecord,
     deadline_ns: u64,
 ) -> *mut ClientRecord {
-    // SAFETY: H1.
-    let client = &unsafe { &*client }.client;
-    ClientRecord::boxed(client.with_deadline(Duration::from_nanos(deadline_ns)))
+    // SAFETY: H1, or null.
+    let Some(record) = (unsafe { client.as_ref() }) else { return std::ptr::null_mut() };
+    ClientRecord::boxed(record.client.with_deadline(Duration::from_nanos(deadline_ns)))
 }
 
 /// The same binding once more, released by itself.
@@ -273,52 +280,52 @@ pub unsafe extern "C" fn nearcall_client_shared(client: *const ClientRecord) -> 
     ClientRecord::boxed(unsafe { &*client }.client.clone())
 }
 
-/// Whether the binding is of no more use.
+/// Whether the binding is of no more use; null never was.
 ///
 /// # Safety
 ///
-/// - H1 live: `client`.
+/// - H1 live: `client`, or null.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_is_revoked(client: *const ClientRecord) -> bool {
-    // SAFETY: H1.
-    unsafe { &*client }.client.binding().is_revoked()
+    // SAFETY: H1, or null.
+    unsafe { client.as_ref() }.is_none_or(|record| record.client.binding().is_revoked())
 }
 
-/// Which life of the server it is bound to.
+/// Which life of the server it is bound to; null to none, which is 0.
 ///
 /// # Safety
 ///
-/// - H1 live: `client`.
+/// - H1 live: `client`, or null.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_incarnation(client: *const ClientRecord) -> u64 {
-    // SAFETY: H1.
-    unsafe { &*client }.client.binding().incarnation()
+    // SAFETY: H1, or null.
+    unsafe { client.as_ref() }.map_or(0, |record| record.client.binding().incarnation())
 }
 
-/// How many A-stacks the server holds whose calls were aborted.
+/// How many A-stacks the server holds whose calls were aborted; of null 0.
 ///
 /// # Safety
 ///
-/// - H1 live: `client`.
+/// - H1 live: `client`, or null.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_captured_count(client: *const ClientRecord) -> u32 {
-    // SAFETY: H1.
-    unsafe { &*client }.client.binding().captured_count()
+    // SAFETY: H1, or null.
+    unsafe { client.as_ref() }.map_or(0, |record| record.client.binding().captured_count())
 }
 
-/// How many A-stacks there are, of all classes.
+/// How many A-stacks there are, of all classes; of null 0.
 ///
 /// # Safety
 ///
-/// - H1 live: `client`.
+/// - H1 live: `client`, or null.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_astack_count(client: *const ClientRecord) -> u32 {
-    // SAFETY: H1.
-    unsafe { &*client }.client.binding().astack_count()
+    // SAFETY: H1, or null.
+    unsafe { client.as_ref() }.map_or(0, |record| record.client.binding().astack_count())
 }
 
 /// Gives a binding up; null is nothing.
@@ -339,9 +346,9 @@ pub unsafe extern "C" fn nearcall_client_release(client: *mut ClientRecord) {
 ///
 /// # Safety
 ///
-/// - H1 live: `domain`, `environment`; `server` until the clerk is released and its calls are done,
-///   from any thread; `options`, or null. H3 text: `name`, and what the options name. H4 static:
-///   `interface`.
+/// - H1 live: `domain`, or null; `environment`; `server` until the clerk is released and its calls
+///   are done, from any thread; `options`, or null. H3 text: `name`, and what the options name. H4
+///   static: `interface`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_export(
@@ -392,8 +399,10 @@ unsafe fn export(
     let interface = unsafe { descriptor(interface) };
     // SAFETY: H3.
     let name = unsafe { text(name) };
-    // SAFETY: H1.
-    let domain = unsafe { &*domain };
+    // SAFETY: H1, or null.
+    let Some(domain) = (unsafe { domain_of(domain, environment) }) else {
+        return std::ptr::null_mut();
+    };
     // SAFETY: H1, of `server`, is what it asks for.
     let entries = unsafe { ForeignEntries::new(interface, is_awaited, enter, server) };
     // SAFETY: H1.

@@ -14,6 +14,7 @@ use nearcall::{CallError, Lent, OpaqueIn, Ran};
 
 use super::client::failed;
 use super::domain::ClientRecord;
+use super::lacking::client_of;
 use super::records::{Environment, Message, Outcome, Put};
 use super::{Outgoing, literal};
 
@@ -28,7 +29,7 @@ static LENT: RwLock<BTreeMap<usize, Arc<Lent>>> = RwLock::new(BTreeMap::new());
 ///
 /// # Safety
 ///
-/// - H1 live: `client`, `environment`.
+/// - H1 live: `client`, or null; `environment`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_lend(
@@ -36,8 +37,10 @@ pub unsafe extern "C" fn nearcall_lend(
     byte_count: usize,
     environment: *mut Environment,
 ) -> *mut c_void {
-    // SAFETY: H1.
-    let client = &unsafe { &*client }.client;
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else {
+        return std::ptr::null_mut();
+    };
     match client.binding().lend(byte_count) {
         Ok(mut lent) => {
             // The one reference to these bytes that Rust ever makes; from here on they are C's.

@@ -114,7 +114,7 @@ impl C<'_> {
     fn header(&self, stem: &str) -> String {
         let mut text = self.heading("Who owns what stands in nearcall.h.");
         let body = self.declarations();
-        guards::open_header(&mut text, (stem, "H"), &body);
+        guards::open_header(&mut text, &guards::guard_of((stem, "H"), &body));
         text.line("");
         text.line("#include <nearcall.h>");
         text.line("");
@@ -144,7 +144,7 @@ impl C<'_> {
 
     fn source(&self, stem: &str) -> String {
         let mut text = self.heading("Call stubs and entry stubs.");
-        text.line(format!("#include \"{stem}.h\""));
+        self.include_header(stem, "c", &mut text);
         text.line("");
         self.print_codecs(&mut text);
         for plan in self.own_interfaces() {
@@ -168,16 +168,29 @@ impl C<'_> {
             }
             self.print_async_entries(plan, &mut text);
         }
+        guards::close_expected(&mut text);
         text.finish()
+    }
+
+    /// Includes the header beside the file that ends with `own`, up to whose
+    /// [`guards::close_expected`] it has to be the one that is printed with it.
+    pub(super) fn include_header(&self, stem: &str, own: &str, text: &mut Text) {
+        let header = format!("{stem}.h");
+        text.line(format!("#include \"{header}\""));
+        text.line("");
+        let guard = guards::guard_of((stem, "H"), &self.declarations());
+        guards::expect_header(text, &guard, [&header, &format!("{stem}.{own}")]);
     }
 
     fn server_source(&self, stem: &str) -> String {
         let mut text = self
             .heading("The server's loop: yours to edit, in a copy that no compiler prints over.");
-        text.line(format!("#include \"{stem}.h\""));
+        let header = format!("{stem}.h");
+        text.line(format!("#include \"{header}\""));
         for plan in self.own_interfaces() {
             text.line("");
-            self.print_loops(plan, &mut text);
+            let interface = self.names.declaration(plan.id);
+            guards::print_guarded_loop(&mut text, (&header, interface), &self.loops(plan));
         }
         text.finish()
     }

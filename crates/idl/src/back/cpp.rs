@@ -25,7 +25,7 @@ mod types;
 use std::collections::HashSet;
 
 use crate::back::c::C;
-use crate::back::c::guards::open_header;
+use crate::back::c::guards::{close_expected, guard_of, open_header};
 use crate::back::c::text::Text;
 use crate::back::{Output, Printed};
 use crate::model::{DeclarationId, Kind, Model};
@@ -53,7 +53,7 @@ pub fn compile_cpp(model: &Model, stem: &str) -> Printed {
     }
     let within = C::new(model).within();
     let cpp = Cpp::new(&within);
-    let mut files = vec![Output { suffix: ".hpp", text: cpp.header(stem) }];
+    let mut files = vec![Output { suffix: ".hpp", text: cpp.header(&c, stem) }];
     files.extend(c.outputs(stem));
     Ok(files)
 }
@@ -95,15 +95,17 @@ fn names(c: &C) -> Vec<(String, String)> {
 }
 
 impl Cpp<'_, '_> {
-    fn header(&self, stem: &str) -> String {
+    /// Beside what `c` prints.
+    fn header(&self, c: &C, stem: &str) -> String {
         let mut text = self.c.heading("Wrappers of the C stubs.");
         let body = self.declarations();
-        open_header(&mut text, (stem, "HPP"), &body);
+        open_header(&mut text, &guard_of((stem, "HPP"), &body));
         text.line("");
         text.line("#include <nearcall.hpp>");
-        text.line(format!("#include \"{stem}.h\""));
+        c.include_header(stem, "hpp", &mut text);
         text.line("");
         text.lines(body.lines().map(String::from));
+        close_expected(&mut text);
         text.line("#endif");
         text.finish()
     }

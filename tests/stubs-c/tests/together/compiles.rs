@@ -208,6 +208,58 @@ fn a_type_that_two_headers_declare_in_two_ways_does_not_compile() {
     }
 }
 
+/// What the first compiler says of what is printed for one interface file beside the header for an
+/// earlier version of it, of each: call stubs, the server's loop, wrappers. Nothing if it compiles.
+fn beside_a_stale_header(compiler: &str, [old, new]: [&str; 2]) -> [Vec<String>; 3] {
+    let workshop = Workshop::with_cpp();
+    let idl = workshop.path().join("kept.idl");
+    for version in [old, new] {
+        let header = std::fs::read(workshop.path().join("kept.h"));
+        std::fs::write(&idl, version).expect("it can be written");
+        workshop.print(&idl);
+        if let Ok(header) = header {
+            std::fs::write(workshop.path().join("kept.h"), header).expect("it can be written");
+        }
+    }
+    let wrappers = workshop.path().join("kept.cpp");
+    std::fs::write(&wrappers, "#include \"kept.hpp\"\n").expect("it can be written");
+    ["kept.c", "kept_server.c", "kept.cpp"].map(|source| {
+        let source = workshop.path().join(source);
+        let compiled = std::panic::catch_unwind(|| workshop.compile(compiler, &source));
+        let said = compiled.err().map(|said| *said.downcast::<String>().expect("what it said"));
+        let said = said.unwrap_or_default();
+        let errors = said.lines().filter(|line| line.contains("error: "));
+        errors.map(String::from).collect()
+    })
+}
+
+#[test]
+fn a_stale_header_is_told_in_one_line() {
+    let old = "interface Kept { /// Said.\n void first(in long a); void second(in long a); };";
+    let again = "interface Kept { void first(in long a); void second(in long a); };";
+    let retyped = old.replace("first(in long a)", "first(in double a)");
+    let turned = "interface Kept { void second(in long a); void first(in long a); };";
+    let is_told = |said: &[String], of: &str| {
+        said.len() == 1 && said[0].contains(of) && said[0].contains("run nearcall compile again")
+    };
+    for compiler in compilers() {
+        let said = beside_a_stale_header(compiler, [old, again]).concat();
+        assert!(said.is_empty(), "{said:?}");
+        let [stubs, server, wrappers] = beside_a_stale_header(compiler, [old, &retyped]);
+        let another = "kept.h is of another version of the interface than kept";
+        assert!(is_told(&stubs, another), "{stubs:?}");
+        assert!(is_told(&wrappers, another), "{wrappers:?}");
+        // What somebody has made of the loop is for these operations still.
+        assert!(server.is_empty(), "{server:?}");
+        // A compiler sees nothing wrong with a loop that enters the one for the other.
+        let [stubs, server, wrappers] = beside_a_stale_header(compiler, [old, turned]);
+        assert!(is_told(&stubs, another), "{stubs:?}");
+        assert!(is_told(&wrappers, another), "{wrappers:?}");
+        let other = "kept.h is of other operations of Kept than this loop";
+        assert!(is_told(&server, other), "{server:?}");
+    }
+}
+
 #[test]
 fn a_source_with_a_warning_does_not_pass() {
     let workshop = Workshop::new();

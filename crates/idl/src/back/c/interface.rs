@@ -1,6 +1,7 @@
 //! What both sides of an interface share: its descriptor, signatures, and the declarations.
 
 use crate::back::c::C;
+use crate::back::c::guards::print_loop_guard;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Root, Shape, shape};
@@ -63,6 +64,7 @@ impl C<'_> {
         for feed in self.feeds(plan) {
             self.print_made(&feed, text);
         }
+        print_loop_guard(name, &self.loops(plan), text);
         text.line(
             "/* What a domain that exports it does. Procedures may run at once, on any thread. */",
         );
@@ -404,18 +406,20 @@ impl C<'_> {
     }
 
     /// The loops of a server, and of one that sets calls aside.
-    pub fn print_loops(&self, plan: &InterfacePlan, text: &mut Text) {
+    pub fn loops(&self, plan: &InterfacePlan) -> String {
+        let mut text = Text::default();
         text.line(
             "/* Every call comes through here, on the thread that serves it: the place to count,",
         );
         text.line(" * to time, or to balance. An entry stub unpacks, runs, and replies once. */");
-        self.print_loop(plan, "", text);
+        self.print_loop(plan, "", &mut text);
         if self.has_async_server(plan) {
             text.line("");
             text.line("/* The same where procedures set their calls aside: a reply comes when it");
             text.line(" * likes, through none of this. */");
-            self.print_loop(plan, "async_", text);
+            self.print_loop(plan, "async_", &mut text);
         }
+        text.finish()
     }
 
     fn print_loop(&self, plan: &InterfacePlan, kind: &str, text: &mut Text) {
