@@ -1,11 +1,11 @@
 //! Clients that have ended although their sockets have not hung up: somebody else has one open, who
 //! was given it, has stolen it, or is a child that no handler of fork(2) knew of. What a client was
-//! admitted for goes with it, so that it is asked now and then whether it lives, as long as anything
-//! happens here: who does nothing is asked about nothing (design note 0009).
+//! admitted for goes with it. So it is asked now and then whether it lives, as long as anything
+//! happens here: a server that nobody calls is not woken (design note 0009).
 //!
 //! | word | written | by | read |
 //! |---|---|---|---|
-//! | `has_stirred` | true, before `is_looking` | who was woken | after `is_looking`, by housekeeping |
+//! | `has_stirred` | true, before the other | who was woken | housekeeping, after the other |
 //! | `is_looking` | true, swap | who was woken | wakes housekeeping if it was false |
 //! | | false, swap | housekeeping | looks at `has_stirred` once more |
 //!

@@ -86,8 +86,8 @@ fn connected_by_another(
         }
         wanted.extend(audit::wanted(name, outcome, maker, making.pid(), place));
     }
-    // Whoever connected goes: what it was judged for goes with it, as soon as the server asks, which
-    // it does when anything happens.
+    // Whoever connected goes: what it was judged for goes with it, as soon as the server asks,
+    // which it does when anything happens.
     end(&mut making)?;
     using.go()?;
     let (said, right) = (using.line()?, format!("over {bound}"));
