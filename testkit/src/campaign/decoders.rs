@@ -8,7 +8,7 @@
 //! replies, answers    script ─▶ a client of this process, which asks for every form of type
 //! ```
 
-mod forms;
+pub(super) mod forms;
 mod lies;
 mod script;
 mod theirs;

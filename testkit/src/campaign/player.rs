@@ -19,11 +19,12 @@ use nearcall::{Binding, CallError, Domain, DomainOptions, ExportError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
+use super::decoders::forms;
 use super::memory::HEAP;
 use super::oracle::{CallName, Entry, Told};
 use super::t29_policy::Part;
 use super::{effects, hand, looked_at};
-use super::{t07_hostile, t17_races, t31_reused};
+use super::{t07_hostile, t13_canaries, t17_races, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
 
@@ -86,6 +87,10 @@ pub enum Role {
     Bequeath,
     /// Gives numbers of processes away, for T31.
     Reuse,
+    /// Exports `Forms` until its input ends.
+    Mirror,
+    /// Calls `Forms` with the pattern of T13.
+    Fill,
 }
 
 /// Calls that a caller makes, beside a `null`.
@@ -111,6 +116,8 @@ impl Role {
             Role::Knock => "knock",
             Role::Bequeath => "bequeath",
             Role::Reuse => "reuse",
+            Role::Mirror => "mirror",
+            Role::Fill => "fill",
         }
     }
 }
@@ -350,6 +357,8 @@ pub fn play_if_told() -> Option<ExitCode> {
         "suffer" => suffer(directory, name, rest),
         "twins" => t17_races::twins(directory, name, rest.parse().expect("a number of calls")),
         "knock" => knock(directory, name),
+        "mirror" => serve(|domain| forms::export(domain, directory, name)),
+        "fill" => t13_canaries::fill(directory, name),
         "bequeath" => t07_hostile::bequeath(directory, name),
         "reuse" => {
             let times = rest.parse().expect("a number of times");

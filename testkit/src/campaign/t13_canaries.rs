@@ -1,8 +1,10 @@
 //! T13: bytes that one client has sent are nowhere where another can read. A client fills its calls
 //! with a pattern, which goes through the server's heap and stacks; another one looks for it in
 //! every byte that the server shares with it, between calls of its own whose messages have padding.
-//! And bytes of a client are nowhere where a server can read to whom they were not sent.
+//! And bytes of a client are nowhere where a server can read to whom they were not sent. Both once
+//! more with calls of every form of type.
 
+mod forms;
 mod servers;
 
 use std::path::Path;
@@ -11,6 +13,7 @@ use std::time::Duration;
 
 use nearcall_os::segment::Segment;
 
+pub use self::forms::fill;
 use super::Setup;
 use super::hand::{self, HandClient};
 use super::player::{Player, Role, bind};
@@ -69,6 +72,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     drop((writer, reader));
     server.end()?;
     servers::run(setup, &mut report)?;
+    forms::run(setup, &mut report)?;
     Ok(report)
 }
 

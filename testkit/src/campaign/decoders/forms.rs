@@ -200,11 +200,13 @@ impl Intake for Counter {
     }
 }
 
-fn point() -> Point {
+/// A point.
+pub fn point() -> Point {
     Point { x: 1.5, y: -2.5, tag: 7 }
 }
 
-fn words(color: Color) -> Words {
+/// One of each word.
+pub fn words(color: Color) -> Words {
     let mut packed = Packed::default();
     packed.set_low(5);
     let (letter, sign) = (Char(b'q'), '\u{20ac}');

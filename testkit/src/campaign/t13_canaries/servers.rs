@@ -86,7 +86,7 @@ fn bind(domain: &Domain, directory: &Path, name: &str) -> Result<FaultsClient, S
 }
 
 /// So many words of the pattern.
-fn pattern(words: usize) -> Vec<u8> {
+pub(super) fn pattern(words: usize) -> Vec<u8> {
     std::iter::repeat_n(PATTERN.to_le_bytes(), words).flatten().collect()
 }
 
@@ -152,28 +152,32 @@ impl Scene<'_> {
 
     /// Where the second server sees the pattern, if it does; and how many bytes it sees.
     fn seen(&self) -> Result<(Option<String>, u64), Stopped> {
-        let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.pid))?;
-        let mut read = 0;
-        for line in maps.lines().filter(|line| line.contains("memfd:nearcall")) {
-            let Some([begin, end]) = range(line) else {
-                return Err(format!("no range: {line}").into());
-            };
-            let mut bytes = vec![0; (end - begin) as usize];
-            let mut there = 0;
-            // The last page is a guard; one that it has let go of just now has no first.
-            while let Ok(more @ 1..) =
-                self.memory.read_at(&mut bytes[there..], begin + there as u64)
-            {
-                there += more;
-            }
-            bytes.truncate(there);
-            read += there as u64;
-            if holds_pattern(&bytes) {
-                return Ok((Some(line.to_owned()), read));
-            }
-        }
-        Ok((None, read))
+        seen_in(self.pid, &self.memory)
     }
+}
+
+/// Where the pattern stands in what a process shares with others, if it does; and how many bytes
+/// that is.
+pub(super) fn seen_in(pid: u32, memory: &File) -> Result<(Option<String>, u64), Stopped> {
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
+    let mut read = 0;
+    for line in maps.lines().filter(|line| line.contains("memfd:nearcall")) {
+        let Some([begin, end]) = range(line) else {
+            return Err(format!("no range: {line}").into());
+        };
+        let mut bytes = vec![0; (end - begin) as usize];
+        let mut there = 0;
+        // The last page is a guard; one that it has let go of just now has no first.
+        while let Ok(more @ 1..) = memory.read_at(&mut bytes[there..], begin + there as u64) {
+            there += more;
+        }
+        bytes.truncate(there);
+        read += there as u64;
+        if holds_pattern(&bytes) {
+            return Ok((Some(line.to_owned()), read));
+        }
+    }
+    Ok((None, read))
 }
 
 /// Where a mapping begins and ends.
@@ -185,13 +189,13 @@ fn range(line: &str) -> Option<[u64; 2]> {
 
 /// Leaves the pattern in memory that is free again, and goes to the next who wants so many bytes:
 /// the C library gives 8 bytes more than a multiple of 16, 24 at least.
-fn leave_freed(bytes: usize) {
+pub(super) fn leave_freed(bytes: usize) {
     let given = ((bytes + 8).next_multiple_of(16) - 8).max(24);
     drop([(); 4].map(|()| black_box(PATTERN.to_le_bytes().repeat(given / 8))));
 }
 
 /// Leaves the pattern where the stacks of later calls will be.
 #[inline(never)]
-fn fill_stack() {
+pub(super) fn fill_stack() {
     black_box([PATTERN; 4_096]);
 }
