@@ -5,7 +5,7 @@
 //! anything.
 
 use std::fs;
-use std::io::{PipeWriter, Read, Write, pipe};
+use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::process::Command;
@@ -24,6 +24,7 @@ use nix::libc;
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, alarm, fork, pause};
+use testkit::activity::activity;
 use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
 use testkit::feeding::{self, Feeder};
 use testkit::server::import_options;
@@ -37,6 +38,9 @@ const VARIABLE: &str = "NEARCALL_TESTKIT_FORKS";
 
 /// Seconds after which a child that is not over waits for ever.
 const CHILD_SECONDS: u32 = 20;
+
+/// A process that has done nothing for so long does nothing.
+const AT_REST: Duration = Duration::from_millis(1_500);
 
 /// What a child ends with that has done all that it was to.
 const DONE: i32 = 7;
@@ -434,8 +438,9 @@ fn is_child(by: By) -> bool {
     }
 }
 
-/// Imports and calls, has a child that says its number into the pipe and waits, and is killed.
-fn die_as_a_parent(world: &World, by: By, mut said: PipeWriter) {
+/// Imports and calls, has a child that says its number into the pipe and waits, and is killed once
+/// it is told so.
+fn die_as_a_parent(world: &World, by: By, mut said: PipeWriter, mut told: PipeReader) -> ! {
     let domain = Domain::new().unwrap();
     let binding = Binding::import_with(&domain, "forks", &FAULTS, world.import_options());
     let client = FaultsClient::new(binding.unwrap());
@@ -447,7 +452,22 @@ fn die_as_a_parent(world: &World, by: By, mut said: PipeWriter) {
             pause();
         }
     }
+    told.read_exact(&mut [0]).unwrap();
     kill(Pid::this(), Signal::SIGKILL).unwrap();
+    unreachable!("it was killed");
+}
+
+/// Waits until a process does nothing any more.
+fn await_rest(pid: u32) {
+    let mut before = activity(pid).expect("what its threads do");
+    loop {
+        std::thread::sleep(AT_REST);
+        let now = activity(pid).expect("what its threads do");
+        if now == before {
+            return;
+        }
+        before = now;
+    }
 }
 
 /// That a server lets go of a client that has a child made so, and is killed, while the child
@@ -458,20 +478,33 @@ fn is_let_go_of(test: &str, by: By) {
         in_world(Kind::Processes, SERVER, |world| {
             let server = world.serve("forks");
             let server_pid = server.pid().unwrap();
-            // A server that nobody calls asks nobody whether it lives.
             let other = world.import(&server);
             let before = socket_count(server_pid);
-            let (mut says, said) = pipe().unwrap();
-            let end = end_of_child(|| die_as_a_parent(world, by, said.try_clone().unwrap()));
-            assert!(matches!(end, WaitStatus::Signaled(_, Signal::SIGKILL, _)), "{end:?}");
+            let ((mut says, said), (told, mut tell)) = (pipe().unwrap(), pipe().unwrap());
+            // SAFETY: as in `end_of_child`.
+            let parent = match unsafe { fork() }.expect("a child") {
+                ForkResult::Child => {
+                    alarm::set(CHILD_SECONDS);
+                    die_as_a_parent(world, by, said, told);
+                }
+                ForkResult::Parent { child } => child,
+            };
             let mut number = [0; 4];
             says.read_exact(&mut number).unwrap();
             let grandchild = Pid::from_raw(i32::from_ne_bytes(number));
+            // Then it asks nobody whether it lives: what hangs up is the socket.
+            await_rest(server_pid);
+            tell.write_all(&[1]).unwrap();
+            let end = waitpid(parent, None).expect("our own child");
+            assert!(matches!(end, WaitStatus::Signaled(_, Signal::SIGKILL, _)), "{end:?}");
             while socket_count(server_pid) > before {
+                if let By::Clone = by {
+                    goes_on(&other);
+                }
                 // Ends with its alarm, and then there is nothing to see here.
                 let is_there = fs::exists(format!("/proc/{grandchild}/fd/0")).unwrap();
                 assert!(is_there, "the server has noticed no death while the child lived");
-                goes_on(&other);
+                std::thread::yield_now();
             }
             kill(grandchild, Signal::SIGKILL).expect("it lives still");
             goes_on(&world.import(&server));

@@ -3,7 +3,7 @@
 
 mod cancelled;
 mod late;
-mod lives;
+pub(crate) mod lives;
 mod unclaimed;
 
 use std::collections::HashMap;
@@ -216,6 +216,7 @@ impl Housekeeping {
         core.introductions.forget(core, gone);
         gone.give_back();
         self.take(gone.token);
+        self.forget_life(gone.token);
         let _ = self.poller.remove(&gone.socket);
     }
 
@@ -247,7 +248,7 @@ impl Housekeeping {
     fn attend_importer(&self, core: &DomainCore, binding: &Arc<ServerBinding>) -> bool {
         let begin_ns = clock::now_ns();
         let is_served = requests::attend(core, binding);
-        let is_asked = binding.take_look();
+        let is_asked = binding.house.take_look();
         // Of a user that is held back nothing is begun, and its gate stays rung until it is let go.
         if is_asked && !core.processors.holding.holds(binding.class.uid) {
             core.processors.ask_to_look(binding);
@@ -266,6 +267,7 @@ impl Housekeeping {
         let leave = || self.poller.leave_packets(&binding.socket, binding.token);
         if is_served && pause_ns > 0 && leave().is_ok() {
             let until = Instant::now() + Duration::from_nanos(pause_ns);
+            binding.house.set_paused(true);
             self.paused().push((until, Arc::clone(binding)));
         }
         is_served
@@ -279,6 +281,7 @@ impl Housekeeping {
             // A binding that has gone meanwhile is watched no more.
             let is_over = *until <= now || !binding.state.is_open();
             if is_over && self.watched().contains_key(&binding.token) {
+                binding.house.set_paused(false);
                 let _ = self.poller.take_packets(&binding.socket, binding.token);
                 if binding.has_queued() {
                     self.attend_again(binding.token);
@@ -287,10 +290,6 @@ impl Housekeeping {
             !is_over
         });
         paused.iter().map(|(until, _)| until.saturating_duration_since(now)).min()
-    }
-
-    fn is_paused(&self, token: u64) -> bool {
-        self.paused().iter().any(|(_, binding)| binding.token == token)
     }
 
     fn paused(&self) -> MutexGuard<'_, Vec<(Instant, Arc<ServerBinding>)>> {
@@ -423,10 +422,6 @@ fn keep(core: &Arc<DomainCore>) {
             if ready.token == WAKER {
                 house.waker.drain();
                 for token in house.take_again() {
-                    // After its pause it is looked at anyway.
-                    if house.is_paused(token) {
-                        continue;
-                    }
                     attend(core, Ready { token, is_readable: true, is_hung_up: false });
                 }
             } else if ready.token == TIMER {
@@ -457,8 +452,8 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
         Some(Watched::Importers(clerk)) => accept(core, &clerk),
         Some(Watched::Importer(binding)) => {
             // In its pause nothing is read of it, and its end is noticed all the same.
-            let is_left = ready.is_hung_up && house.is_paused(ready.token);
-            if is_left || !house.attend_importer(core, &binding) || ready.is_hung_up {
+            let is_served = binding.house.is_paused() || house.attend_importer(core, &binding);
+            if !is_served || ready.is_hung_up {
                 end_served(core, &binding);
             }
         }

@@ -15,6 +15,7 @@ pub(crate) mod handshake;
 pub(crate) mod holding;
 pub(crate) mod importer;
 pub(crate) mod introductions;
+pub(crate) mod kept_house;
 pub(crate) mod limits;
 mod named_socket;
 pub(crate) mod processors;

@@ -15,6 +15,7 @@ pub const CALLING: &[&str] = &[
     "clock_nanosleep",
     "clone3",
     "close",
+    "dup3",
     "epoll_ctl",
     "epoll_pwait",
     "exit",

@@ -308,7 +308,7 @@ impl Stream {
         let (from, to) = (stand_in.as_fd().as_raw_fd(), self.socket.as_raw_fd());
         // SAFETY: both are open, and stay so: the number that `self` owns is never free, and no
         // other thread is in this process that could be using what it named.
-        // Where that is forbidden (seccomp) the child keeps it, as one does that no handler knows.
+        // Where a filter refuses it the child keeps it, as one does that no handler knows.
         let _ = unsafe { libc::dup3(from, to, libc::O_CLOEXEC) };
     }
 

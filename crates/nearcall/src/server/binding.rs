@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use nearcall_abi::message::Message;
@@ -23,6 +23,7 @@ use super::descriptors::Arrived;
 use super::exported::SharedEntries;
 use super::feeds::Feeds;
 use super::importer::{Importer, Introducer};
+use super::kept_house::KeptHouse;
 use super::prompt::prompt_procedures;
 use super::quota::{Account, Charge, Resource};
 use super::requests::Growing;
@@ -73,8 +74,7 @@ pub(crate) struct ServerBinding {
     extensions: [OnceLock<Box<Extension>>; EXTENSIONS_MAX],
     astack_count: AtomicU32,
     growing: Mutex<Option<Growing>>,
-    /// The client has asked over the socket that its A-stacks be looked at.
-    wants_look: AtomicBool,
+    pub house: KeptHouse,
     /// What the client lends, by number.
     lent: Mutex<HashMap<u32, Arc<Segment>>>,
     account: Arc<Account>,
@@ -192,7 +192,7 @@ impl ServerBinding {
             extensions: Default::default(),
             latest: AtomicU32::new(0),
             growing: Mutex::default(),
-            wants_look: AtomicBool::new(false),
+            house: KeptHouse::default(),
             lent: Mutex::default(),
             account: parts.account,
             charges: Mutex::new(parts.charges),
@@ -223,18 +223,6 @@ impl ServerBinding {
     /// The extension that is under way.
     pub fn growing(&self) -> MutexGuard<'_, Option<Growing>> {
         self.growing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The client says that its bells do not arrive.
-    pub fn ask_to_look(&self) {
-        // Relaxed: the housekeeping thread alone sets it and asks for it.
-        self.wants_look.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it has said so since it was last asked.
-    pub fn take_look(&self) -> bool {
-        // Relaxed: as above.
-        self.wants_look.swap(false, Ordering::Relaxed)
     }
 
     /// What the client lends, by number.
@@ -271,8 +259,7 @@ impl ServerBinding {
 
     /// As what it stands for whom its client introduces.
     pub fn introduces(&self) -> Introducer {
-        self.admitted().hold();
-        Introducer { giver: Arc::clone(&self.importer), admitted: Arc::clone(self.admitted()) }
+        Introducer::of(&self.importer, self.admitted())
     }
 
     /// What audit records are about.

@@ -226,9 +226,9 @@ impl Handshake {
         let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
         let account = Account::new(&core.quotas, importer.uid(), limits);
         let (mut charges, mut kept) = (Vec::with_capacity(limits::FIRST_HELD), Vec::new());
-        // Its process, or that of whoever stands for it.
-        let is_held = self.giver.is_some() || importer.stays_held();
-        let held = is_held.then_some((Resource::OpenDescriptors, 1));
+        // Its process, and that of whoever stands for it.
+        let held = [importer.stays_held(), self.giver.is_some()].into_iter().filter(|held| *held);
+        let held = held.map(|_| (Resource::OpenDescriptors, 1));
         for (resource, amount) in limits::first_held(self.interface()).into_iter().chain(held) {
             let charge = account.charge(resource, amount);
             let charge = charge.map_err(|over| Refused::over(resource, over))?;

@@ -11,7 +11,7 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::socket::Stream;
@@ -25,6 +25,8 @@ pub struct Importer {
     /// Its process, while the socket is nobody's to ask, and for good where that would tell only a
     /// number.
     held: OnceLock<Process>,
+    /// The same while it stands for others, who hold it.
+    shared: Mutex<Weak<Process>>,
     binding: Weak<ServerBinding>,
 }
 
@@ -35,28 +37,49 @@ pub(crate) struct Introducer {
     pub giver: Arc<Importer>,
     /// The policy has admitted this one: the giver, or whoever was first to introduce.
     pub admitted: Arc<Importer>,
+    /// Of that one, whose own binding may go first.
+    _process: Option<Arc<Process>>,
+}
+
+impl Introducer {
+    pub fn of(giver: &Arc<Importer>, admitted: &Arc<Importer>) -> Introducer {
+        let (giver, admitted) = (Arc::clone(giver), Arc::clone(admitted));
+        Introducer { giver, _process: admitted.share(), admitted }
+    }
 }
 
 impl Importer {
     /// The one at the other end of a socket that is no binding's yet. Its process is held.
     pub(crate) fn of(stream: &Stream) -> io::Result<Importer> {
         let (peer, process) = (Peer::of(stream)?, Process::of(stream)?);
-        Ok(Importer { peer, held: OnceLock::from(process), binding: Weak::new() })
+        let (held, shared) = (OnceLock::from(process), Mutex::default());
+        Ok(Importer { peer, held, shared, binding: Weak::new() })
     }
 
     /// The same, bound: from here on its process is asked for over the binding's socket.
-    pub(crate) fn bound(self, binding: &Weak<ServerBinding>) -> Importer {
-        let kept = self.held.into_inner().filter(Process::is_by_number);
+    pub(crate) fn bound(mut self, binding: &Weak<ServerBinding>) -> Importer {
+        let kept = self.held.take().filter(Process::is_by_number);
         let held = kept.map_or_else(OnceLock::new, OnceLock::from);
-        Importer { peer: self.peer, held, binding: Weak::clone(binding) }
+        Importer { held, binding: Weak::clone(binding), ..self }
     }
 
-    /// Holds its process from here on: it stands for others, who may be bound for longer.
-    pub(crate) fn hold(&self) {
-        if let Ok(process) = self.asked() {
-            // Where one is held already, that is as good.
-            let _ = self.held.set(process);
+    /// Its process, one for all for whom it stands, for as long as they are there. `None`: it is
+    /// not to be had, or its own is held anyway.
+    fn share(&self) -> Option<Arc<Process>> {
+        let mut shared = self.shared();
+        if self.stays_held() {
+            return None;
         }
+        if let Some(process) = shared.upgrade() {
+            return Some(process);
+        }
+        let process = Arc::new(self.asked().ok()?);
+        *shared = Arc::downgrade(&process);
+        Some(process)
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Weak<Process>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether its process stays held when it is bound.
@@ -122,8 +145,12 @@ impl Importer {
     }
 
     fn look<T>(&self, look: impl FnOnce(&Process) -> T) -> io::Result<T> {
-        match self.held.get() {
-            Some(process) => Ok(look(process)),
+        if let Some(process) = self.held.get() {
+            return Ok(look(process));
+        }
+        let shared = self.shared().upgrade();
+        match shared {
+            Some(process) => Ok(look(&process)),
             None => self.asked().map(|process| look(&process)),
         }
     }

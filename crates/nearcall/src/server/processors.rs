@@ -22,6 +22,7 @@ use super::table::Snapshot;
 use super::trust::TrustClass;
 use super::watch::Watch;
 use crate::domain::DomainCore;
+use crate::housekeeping::lives::Progress;
 
 /// More reliefs than this end instead of parking.
 const RELIEFS_PARKED_MAX: u32 = 2;
@@ -264,7 +265,7 @@ impl Processors {
 
     /// How far the watcher is: another number whenever it has run a call since, and whether it is
     /// in one.
-    pub fn progress(&self) -> (u64, bool) {
+    pub fn progress(&self) -> Progress {
         // Relaxed: a hint, as above.
         let progress = self.progress.load(Ordering::Relaxed);
         (progress, progress & 1 != 0)

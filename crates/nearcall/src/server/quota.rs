@@ -28,8 +28,9 @@ pub(crate) enum Resource {
     OwnBytes,
     /// Descriptors that came with calls and whose procedures have not taken them.
     Descriptors,
-    /// Descriptors that are open here for importers: one a binding, one a bind under way, those of
-    /// [`Resource::Descriptors`], those that wait to be closed, and the bell of each user.
+    /// Descriptors that are open here for importers: one a binding (some have more, design note
+    /// 0016), one a bind under way, those of [`Resource::Descriptors`], those that wait to be
+    /// closed, and the bell of each user.
     OpenDescriptors,
     /// Mappings: of every segment that is mapped here for importers, whoever has made it.
     Mappings,

@@ -112,7 +112,7 @@ fn answer(
             Ok(())
         }
         Message::Look => {
-            binding.ask_to_look();
+            binding.house.ask_to_look();
             Ok(())
         }
         other => Err(format!("message {other:?} is not for a server")),

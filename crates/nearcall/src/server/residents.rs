@@ -142,10 +142,7 @@ impl Resident<'_> {
         current::serve_from(&self.snapshot);
         let role = Role::Resident(self.processor);
         let policy = &self.core.options.wait;
-        let slept = processors.sleep(policy, &self.snapshot, role, counts, &mut self.awake);
-        if slept.is_some() {
-            self.core.housekeeping.note_awake();
-        }
+        processors.sleep(policy, &self.snapshot, role, counts, &mut self.awake);
         // A binding that rings may be newer than what we slept with.
         self.snapshot = self.core.table.load();
         current::serve_from(&self.snapshot);
@@ -172,6 +169,7 @@ impl Resident<'_> {
             return;
         }
         self.awake.told_found();
+        self.core.housekeeping.note_awake();
         let now_ns = clock::now_ns();
         let is_given = posted.iter().all(|posted| posted.is_from(self.processor));
         let is_burst = !is_given && posted.len() > 1 || now_ns - self.served_ns < BURST_NS;

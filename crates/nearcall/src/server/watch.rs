@@ -27,6 +27,7 @@ use super::estacks;
 use super::processors::{self, CROWD_SLICE, Processors, Role};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
+use crate::housekeeping::lives;
 use crate::spinning;
 
 pub(super) mod hot;
@@ -38,6 +39,9 @@ const FIRST_POLLS: u32 = 16;
 
 /// Not a processor number.
 const NO_PROCESSOR: u32 = u32::MAX;
+
+/// Who has polled for so long for a call may find that housekeeping looks after lives no more.
+const LONG_NS: u64 = lives::SLICE.as_nanos() as u64 / 2;
 
 /// One processor's watch.
 pub(crate) struct Watch<'c> {
@@ -188,6 +192,7 @@ impl<'c> Watch<'c> {
     #[inline]
     fn note_need(&mut self) {
         if std::mem::take(&mut self.was_woken) {
+            self.core.housekeeping.note_awake();
             let waited_ns = clock::ns_since(self.idle);
             self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
             self.processors.need(self.core, self.client_processor);
@@ -313,11 +318,14 @@ impl<'c> Watch<'c> {
         let spinner = is_elsewhere.then(spinning::begin).flatten();
         let may_spin_ns = if spinner.is_some() { self.spin_ns } else { 0 };
         let is_idle = self.wait_awake(start, may_spin_ns);
+        let waited_ns = clock::ns_since(start);
         if let Some(spinner) = spinner {
-            spinner.end(clock::ns_since(start));
+            spinner.end(waited_ns);
         }
         if is_idle {
             self.sleep();
+        } else if waited_ns >= LONG_NS {
+            self.core.housekeeping.note_awake();
         }
     }
 
@@ -360,6 +368,9 @@ impl<'c> Watch<'c> {
 
     /// Parks until a bell rings.
     fn sleep(&mut self) {
+        if self.has_served() {
+            self.core.housekeeping.note_awake();
+        }
         if !self.owed.is_empty() {
             // Nobody rings for it again.
             self.poll();
@@ -382,9 +393,6 @@ impl<'c> Watch<'c> {
         let slept = processors.sleep(policy, &self.snapshot, Role::Watch, counts, &mut self.awake);
         if let Some(woken) = slept {
             self.was_woken = true;
-            if woken != Woken::TimedOut {
-                self.core.housekeeping.note_awake();
-            }
             // What procedures wait for may have ended the sleep, and often.
             let is_late = || clock::ns_since(self.looked) >= CROWD_SLICE.as_nanos() as u64;
             if woken == Woken::TimedOut && processors::is_crowd(&self.snapshot) && is_late() {
