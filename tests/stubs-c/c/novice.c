@@ -145,6 +145,7 @@ static void expect_lacking(nearcall_environment *env, const char *what) {
 /* An import has failed, and so had the domain: nobody has looked. */
 static void lack_handles(const nearcall_domain *domain) {
     const char *client = "the client is null", *none = "the domain is null";
+    const char *clerk = "the clerk is null";
     nearcall_environment env = used();
     nearcall_sequence_octet data = {1, (uint8_t *)"a"};
     nearcall_posted_careless_Files_store stored;
@@ -183,6 +184,8 @@ static void lack_handles(const nearcall_domain *domain) {
     expect_lacking(&env, none);
     CHECK(nearcall_export_careless_Files(NULL, "files", &server, &env) == NULL);
     expect_lacking(&env, none);
+    CHECK(nearcall_clerk_set_policy(NULL, "/nowhere", &env) == -1);
+    expect_lacking(&env, clerk);
     /* An introduction is closed, whatever happens. */
     CHECK(pipe(ends) == 0);
     CHECK(nearcall_introduced_careless_Files(NULL, ends[0], &env) == NULL);

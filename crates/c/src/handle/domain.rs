@@ -10,7 +10,7 @@ use nearcall::{BindError, Binding, Clerk, Domain, Ran};
 
 use super::described::descriptor;
 use super::knobs::DomainOptionsRecord;
-use super::lacking::{client_of, domain_of};
+use super::lacking::{clerk_of, client_of, domain_of};
 use super::options::{
     ExportOptionsRecord, ImportOptionsRecord, export_options, import_options, policy,
 };
@@ -451,7 +451,7 @@ pub unsafe extern "C" fn nearcall_refuse_server(
 ///
 /// # Safety
 ///
-/// - H1 live: `clerk`, `environment`. H3 text: `path`.
+/// - H1 live: `clerk`, or null; `environment`. H3 text: `path`.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_clerk_set_policy(
@@ -460,16 +460,17 @@ pub unsafe extern "C" fn nearcall_clerk_set_policy(
     environment: *mut Environment,
 ) -> i64 {
     // SAFETY: H1.
-    let clerk = unsafe { &*clerk };
+    unsafe { Environment::at(environment) }.begin();
+    // SAFETY: H1, or null.
+    let Some(clerk) = (unsafe { clerk_of(clerk, environment) }) else { return -1 };
     // SAFETY: H3.
     let replaced = unsafe { policy(path) }
         .and_then(|policy| clerk.set_policy(policy).map_err(|error| error.to_string()));
-    // SAFETY: H1.
-    let environment = unsafe { Environment::at(environment) };
-    environment.begin();
     match replaced {
         Ok(revoked) => i64::try_from(revoked).unwrap_or(i64::MAX),
         Err(reason) => {
+            // SAFETY: H1.
+            let environment = unsafe { Environment::at(environment) };
             environment.fail(Outcome::NotExported, Ran::No, &reason);
             -1
         }

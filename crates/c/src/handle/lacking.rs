@@ -2,7 +2,7 @@
 //! uses one is told so where an error of the use itself would stand.
 
 use nearcall::raw::Client;
-use nearcall::{Domain, Ran};
+use nearcall::{Clerk, Domain, Ran};
 
 use super::domain::ClientRecord;
 use super::records::{Environment, Outcome};
@@ -42,6 +42,24 @@ pub unsafe fn domain_of<'d>(
         unsafe { tell("domain", "nearcall_domain_new", environment) };
     }
     domain
+}
+
+/// The clerk of a handle. `None`, which is told: there is none.
+///
+/// # Safety
+///
+/// - H1 live: `clerk`, or null; `environment`.
+pub unsafe fn clerk_of<'k>(
+    clerk: *const Clerk,
+    environment: *mut Environment,
+) -> Option<&'k Clerk> {
+    // SAFETY: H1, or null.
+    let clerk = unsafe { clerk.as_ref() };
+    if clerk.is_none() {
+        // SAFETY: H1.
+        unsafe { tell("clerk", "export", environment) };
+    }
+    clerk
 }
 
 /// # Safety
