@@ -341,18 +341,22 @@ impl Processors {
             current::enter_domain(Arc::downgrade(&on_thread), 0);
             let told = |served| on_thread.processors.holding.add(served);
             current::shown(told, || residents::live(&on_thread, processor));
-            on_thread.processors.crew().residents -= 1;
-            on_thread.processors.end();
+            on_thread.processors.end(&on_thread, true);
         })?;
         crew.count += 1;
         crew.residents += 1;
         Ok(())
     }
 
-    /// A thread of the crew ends.
-    fn end(&self) {
+    /// A thread of the crew ends. In the child of a fork(2) there is no crew: another thread of the
+    /// parent's may have held the lock, and nobody gives it back.
+    fn end(&self, core: &DomainCore, is_resident: bool) {
+        if core.has_come_back_forked() {
+            return;
+        }
         let mut crew = self.crew();
         crew.count -= 1;
+        crew.residents -= u32::from(is_resident);
         if crew.count == 0 {
             // Before whoever waits for the crew goes on, or where nobody does.
             self.asked.end_again().into_iter().for_each(|call| Box::new(call).end());
@@ -383,6 +387,9 @@ impl Processors {
                     // Its procedures may keep it: nobody is to rely on it meanwhile.
                     self.replenish(core);
                     estacks::go_on(u64::MAX);
+                    if core.has_come_back_forked() {
+                        return false;
+                    }
                 }
             }
         }
@@ -536,7 +543,7 @@ pub(crate) fn is_crowd(snapshot: &Snapshot) -> bool {
 fn processor(core: &Arc<DomainCore>, number: u64) {
     current::enter_domain(Arc::downgrade(core), number);
     current::shown(|served| core.processors.holding.add(served), || live(core, number));
-    core.processors.end();
+    core.processors.end(core, false);
 }
 
 fn live(core: &Arc<DomainCore>, number: u64) {
@@ -544,6 +551,9 @@ fn live(core: &Arc<DomainCore>, number: u64) {
     loop {
         if processors.has_watch(number) {
             Watch::new(core, number).watch();
+            if core.has_come_back_forked() {
+                return;
+            }
             holding::judge_again(core);
         }
         if core.is_stopping() || !processors.park(core, number) {
@@ -554,4 +564,29 @@ fn live(core: &Arc<DomainCore>, number: u64) {
         holding::judge(core);
     }
     estacks::finish(&core.options.wait);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// Longest that a processor takes to end.
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_processor_ends_in_a_child_whoever_held_the_crew_when_it_was_forked() {
+        let core = DomainCore::forked();
+        // The thread that does is not there, in a child.
+        let held = core.processors.crew();
+        let (ends, ended) = channel();
+        let theirs = Arc::clone(&core);
+        std::thread::spawn(move || {
+            processor(&theirs, 1);
+            ends.send(()).unwrap();
+        });
+        ended.recv_timeout(SOON).expect("it ends");
+        drop(held);
+    }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Makers {
     are_some: AtomicBool,
 }
 
-struct Maker {
+pub(super) struct Maker {
     thread: usize,
     turn: MakingTurn,
     /// It sends what it makes at once.
@@ -70,7 +70,7 @@ impl Makers {
         all.iter().rev().find(|maker| maker.thread == thread).map(|maker| maker.turn.clone())
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<Maker>> {
+    pub(super) fn all(&self) -> MutexGuard<'_, Vec<Maker>> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
