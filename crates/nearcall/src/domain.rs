@@ -227,8 +227,8 @@ impl DomainCore {
         std::process::id() != self.process_id
     }
 
-    /// The same for who comes back from what is the application's: no lock that a thread of the
-    /// parent's may have held is to be waited for any more.
+    /// The same for who comes back from what is the application's, and is to end: what of the
+    /// domain's is not an [`OwnLock`](nearcall_os::forks::OwnLock) may be locked for good.
     ///
     /// # Cost: one load, in no child.
     #[inline]

@@ -1,10 +1,11 @@
 //! The processors of a domain: who watches, who is ready to take over (design note 0003).
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nearcall_core::{WaitPolicy, bell};
+use nearcall_os::forks::{self, OwnLock};
 use nearcall_os::futex::{self, Watched, Woken};
 
 use super::asked::{Asked, Asking};
@@ -76,7 +77,7 @@ pub(crate) struct Counts {
 #[derive(Debug)]
 pub(crate) struct Processors {
     pub residents: Residents,
-    crew: Mutex<Crew>,
+    crew: OwnLock<Crew>,
     gone: Condvar,
     /// Number of the processor that watches; 0: none yet.
     watcher: AtomicU64,
@@ -114,7 +115,7 @@ impl Processors {
     pub fn new() -> Processors {
         Processors {
             residents: Residents::new(),
-            crew: Mutex::default(),
+            crew: OwnLock::new(),
             gone: Condvar::new(),
             watcher: AtomicU64::new(0),
             progress: AtomicU64::new(0),
@@ -314,8 +315,8 @@ impl Processors {
         Some(woken)
     }
 
-    fn crew(&self) -> std::sync::MutexGuard<'_, Crew> {
-        self.crew.lock().unwrap_or_else(PoisonError::into_inner)
+    fn crew(&self) -> MutexGuard<'_, Crew> {
+        self.crew.lock()
     }
 
     fn spawn(&self, core: &Arc<DomainCore>, has_watch: bool) -> std::io::Result<()> {
@@ -348,11 +349,10 @@ impl Processors {
         Ok(())
     }
 
-    /// A thread of the crew ends. In the child of a fork(2) there is no crew: another thread of the
-    /// parent's may have held the lock, and nobody gives it back.
+    /// A thread of the crew ends. In the child of a fork(2) there is none, and the child ends.
     fn end(&self, core: &DomainCore, is_resident: bool) {
         if core.has_come_back_forked() {
-            return;
+            forks::end_child();
         }
         let mut crew = self.crew();
         crew.count -= 1;
@@ -387,9 +387,6 @@ impl Processors {
                     // Its procedures may keep it: nobody is to rely on it meanwhile.
                     self.replenish(core);
                     estacks::go_on(u64::MAX);
-                    if core.has_come_back_forked() {
-                        return false;
-                    }
                 }
             }
         }
@@ -564,29 +561,4 @@ fn live(core: &Arc<DomainCore>, number: u64) {
         holding::judge(core);
     }
     estacks::finish(&core.options.wait);
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::channel;
-
-    use super::*;
-
-    /// Longest that a processor takes to end.
-    const SOON: Duration = Duration::from_secs(20);
-
-    #[test]
-    fn a_processor_ends_in_a_child_whoever_held_the_crew_when_it_was_forked() {
-        let core = DomainCore::forked();
-        // The thread that does is not there, in a child.
-        let held = core.processors.crew();
-        let (ends, ended) = channel();
-        let theirs = Arc::clone(&core);
-        std::thread::spawn(move || {
-            processor(&theirs, 1);
-            ends.send(()).unwrap();
-        });
-        ended.recv_timeout(SOON).expect("it ends");
-        drop(held);
-    }
 }

@@ -158,16 +158,11 @@ impl<T: Send + 'static, E: Send + 'static> Source<T, E> {
         drop(state);
         let Some(domain) = current::domain() else { return turn.make(tell, || false) };
         let making: MakingTurn = (Arc::<Self>::clone(self), number);
-        let registered = Registered::new(&domain.processors.makers, making, is_relieved);
+        let _registered = Registered::new(&domain.processors.makers, making, is_relieved);
         if !is_relieved {
             domain.housekeeping.look_after_items();
         }
-        let made = turn.make(tell, || domain.has_come_back_forked());
-        if domain.has_come_back_forked() {
-            // Nobody looks through the makers any more, and their lock may be held for good.
-            std::mem::forget(registered);
-        }
-        made
+        turn.make(tell, || domain.has_come_back_forked())
     }
 }
 
