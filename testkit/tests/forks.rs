@@ -9,6 +9,8 @@ use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::process::Command;
+// Relaxed: nothing depends on when it is seen.
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{Sender, channel};
 use std::task::{Context, Waker};
 use std::time::Duration;
@@ -44,6 +46,15 @@ const AT_REST: Duration = Duration::from_millis(1_500);
 
 /// What a child ends with that has done all that it was to.
 const DONE: i32 = 7;
+
+/// Forks beside others that call.
+const FORKS: u32 = 300;
+
+/// Who calls meanwhile.
+const OTHERS: u32 = 3;
+
+/// How long each of their calls keeps a processor, in ns.
+const STUCK_NS: u32 = 200_000;
 
 /// Longer than anybody spins.
 const ASLEEP_MS: u32 = 50;
@@ -318,13 +329,15 @@ fn fork_and_go_on() {
     }
 }
 
-/// Serves `Stays`, and has a child return from the procedure as well.
+/// Serves `Stays`, and has a child return from the procedure as well. Another number than 1 is how
+/// long the procedure takes.
 struct Forker;
 
 impl StaysServer for Forker {
     fn work(&self, nanoseconds: u32) -> Stay {
-        if nanoseconds == 1 {
-            fork_and_go_on();
+        match nanoseconds {
+            1 => fork_and_go_on(),
+            _ => std::thread::sleep(Duration::from_nanos(nanoseconds.into())),
         }
         Stay {
             client_processor: 0,
@@ -352,6 +365,46 @@ fn a_child_that_returns_from_a_procedure_replies_to_nobody() {
         }
         assert!(!client.binding().is_revoked());
     });
+}
+
+#[test]
+fn a_child_that_returns_while_other_processors_begin_and_end_waits_for_none_of_them() {
+    alone(
+        "a_child_that_returns_while_other_processors_begin_and_end_waits_for_none_of_them",
+        || {
+            let directory = tempfile::tempdir().unwrap();
+            let (server, domain) = (Domain::new().unwrap(), Domain::new().unwrap());
+            let mut options = ExportOptions::default();
+            options.scope = Some(Scope::Directory(directory.path().to_owned()));
+            let _clerk =
+                Clerk::export_with(&server, "forker", StaysEntries::new(Forker), options).unwrap();
+            let client = || {
+                let options = import_options(directory.path());
+                StaysClient::new(Binding::import_with(&domain, "forker", &STAYS, options).unwrap())
+            };
+            let (forks, is_over) = (client(), AtomicBool::new(false));
+            std::thread::scope(|threads| {
+                for _ in 0..OTHERS {
+                    let other = client();
+                    let is_over = &is_over;
+                    // Long enough for another processor to take over, again and again.
+                    let call = move || {
+                        while !is_over.load(Relaxed) {
+                            other.work(STUCK_NS).unwrap();
+                        }
+                    };
+                    threads.spawn(call);
+                }
+                let forked = catch_unwind(AssertUnwindSafe(|| {
+                    for _ in 0..FORKS {
+                        forks.work(1).unwrap();
+                    }
+                }));
+                is_over.store(true, Relaxed);
+                forked.unwrap();
+            });
+        },
+    );
 }
 
 /// Serves `Feeding`, whose `gated` makes numbers up to that, and has a child return from the

@@ -160,20 +160,7 @@ impl Domain {
         if !options.is_dumpable {
             peer::forbid_dumps()?;
         }
-        let core = Arc::new(DomainCore {
-            quotas: Arc::new(Quotas::new(&options)),
-            audit: Arc::default(),
-            options,
-            housekeeping: Housekeeping::new()?,
-            processors: Processors::new(),
-            table: Table::default(),
-            bells: Bells::default(),
-            introductions: Introductions::default(),
-            trust: TrustClasses::default(),
-            numbers: AtomicU64::new(1),
-            is_stopping: AtomicBool::new(false),
-            process_id: std::process::id(),
-        });
+        let core = Arc::new(DomainCore::new(options)?);
         Housekeeping::start(&core)?;
         let whom: Weak<DomainCore> = Arc::downgrade(&core);
         let _listed = forks::tell(whom);
@@ -196,6 +183,32 @@ impl Domain {
 }
 
 impl DomainCore {
+    fn new(options: DomainOptions) -> io::Result<DomainCore> {
+        Ok(DomainCore {
+            quotas: Arc::new(Quotas::new(&options)),
+            audit: Arc::default(),
+            options,
+            housekeeping: Housekeeping::new()?,
+            processors: Processors::new(),
+            table: Table::default(),
+            bells: Bells::default(),
+            introductions: Introductions::default(),
+            trust: TrustClasses::default(),
+            numbers: AtomicU64::new(1),
+            is_stopping: AtomicBool::new(false),
+            process_id: std::process::id(),
+        })
+    }
+
+    /// As a child has it that was forked: here of no process's.
+    #[cfg(test)]
+    pub fn forked() -> Arc<DomainCore> {
+        let mut core = DomainCore::new(DomainOptions::default()).unwrap();
+        core.process_id = 0;
+        core.in_child();
+        Arc::new(core)
+    }
+
     /// A number that this domain has not used before; not 0.
     pub fn next_number(&self) -> u64 {
         // Relaxed: all that matters is that no two are alike.
@@ -212,6 +225,15 @@ impl DomainCore {
     /// neither its threads nor its segments: to drop the copy ends nothing, and tells nobody.
     pub fn is_forked(&self) -> bool {
         std::process::id() != self.process_id
+    }
+
+    /// The same for who comes back from what is the application's, and is to end: what of the
+    /// domain's is not an [`OwnLock`](nearcall_os::forks::OwnLock) may be locked for good.
+    ///
+    /// # Cost: one load, in no child.
+    #[inline]
+    pub fn has_come_back_forked(&self) -> bool {
+        self.is_stopping() && self.is_forked()
     }
 
     fn shut_down(&self) {

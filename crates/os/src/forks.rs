@@ -141,6 +141,39 @@ impl<T> PerProcess<T> {
     }
 }
 
+/// A lock for which no child waits that was forked while a thread of its parent held it: it has
+/// another one, and what is kept by that is as it was made first.
+#[derive(Debug)]
+pub struct OwnLock<T>(PerProcess<Mutex<T>>);
+
+impl<T: Default> OwnLock<T> {
+    /// Of what is kept, as its default is.
+    pub const fn new() -> OwnLock<T> {
+        OwnLock(PerProcess::new())
+    }
+
+    /// Waits for the threads of this process alone. Whoever panicked with it has left it as it was.
+    ///
+    /// # Cost: that of [`PerProcess::own`], and of the lock.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.own(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Default> Default for OwnLock<T> {
+    fn default() -> OwnLock<T> {
+        OwnLock::new()
+    }
+}
+
+/// Ends this process, a child, as the end of its last thread does. Neither the end of a thread nor
+/// [`std::process::exit`] is to be waited for in one: the standard library takes a lock in both,
+/// which another thread of the parent's may have held.
+pub fn end_child() -> ! {
+    // SAFETY: runs what the program has registered for its end, as any end of a process does.
+    unsafe { libc::exit(0) }
+}
+
 fn lock() -> Guard {
     LIST.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -223,6 +256,26 @@ mod tests {
     fn a_process_makes_its_own_once() {
         let made = PerProcess::new();
         assert_eq!((*made.own(|| 1), *made.own(|| 2)), (1, 1));
+    }
+
+    #[test]
+    fn a_child_waits_for_no_lock_of_its_parents_threads() {
+        let lock = OwnLock::<u32>::new();
+        let mut held = lock.lock();
+        *held = 7;
+        // SAFETY: the child takes a lock that is its own, and ends.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: a call of its own, for a child that waits after all.
+            unsafe { libc::alarm(20) };
+            let kept = *lock.lock();
+            // SAFETY: as above.
+            unsafe { libc::_exit(if kept == 0 { 0 } else { 1 }) };
+        }
+        let mut status = -1;
+        // SAFETY: our own child, and a word of our own.
+        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+        assert_eq!((status, *held), (0, 7));
     }
 
     #[test]

@@ -19,7 +19,11 @@ struct Place(NonNull<AtomicU64>);
 unsafe impl Send for Place {}
 
 /// Hides the word when it is dropped.
-struct Hide(Shown);
+struct Hide {
+    shown: Shown,
+    /// Where it is shown.
+    process_id: u32,
+}
 
 /// Shows `word` to whoever `told` hands it to, until `work` has returned.
 pub fn show<T>(
@@ -30,7 +34,7 @@ pub fn show<T>(
     let place = word.with(|word| Place(NonNull::from(word)));
     let shown = Shown(Arc::new(Mutex::new(Some(place))));
     // Dropped on this thread, by a panic, too: nobody has a place of a thread that has ended.
-    let hide = Hide(shown.clone());
+    let hide = Hide { shown: shown.clone(), process_id: std::process::id() };
     told(shown);
     let done = work();
     drop(hide);
@@ -58,7 +62,10 @@ impl Shown {
 
 impl Drop for Hide {
     fn drop(&mut self) {
-        self.0.place().take();
+        // In the child of a fork(2) nobody looks at it, and who did may hold the lock for good.
+        if std::process::id() == self.process_id {
+            self.shown.place().take();
+        }
     }
 }
 
@@ -98,5 +105,22 @@ mod tests {
         });
         assert!(thread.join().is_err());
         assert_eq!(receiver.recv().unwrap().word(), None);
+    }
+
+    #[test]
+    fn nothing_is_waited_for_in_a_child_that_was_forked() {
+        let word = WORD.with(|word| Place(NonNull::from(word)));
+        let shown = Shown(Arc::new(Mutex::new(Some(word))));
+        // As a thread of the parent's does that is not there in the child.
+        let held = shown.clone();
+        let held = held.place();
+        let (sender, receiver) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            drop(Hide { shown, process_id: 0 });
+            sender.send(()).unwrap();
+        });
+        receiver.recv_timeout(std::time::Duration::from_secs(20)).expect("it ends");
+        drop(held);
+        thread.join().unwrap();
     }
 }

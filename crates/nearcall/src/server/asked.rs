@@ -7,7 +7,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
+
+use nearcall_os::forks::OwnLock;
 
 use super::binding::ServerBinding;
 use super::deferred::Deferred;
@@ -16,7 +18,7 @@ use super::suspended::Suspended;
 /// What a watcher is asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    lists: Mutex<Lists>,
+    lists: OwnLock<Lists>,
     /// Something is in them. Written under their lock.
     is_some: AtomicBool,
 }
@@ -162,6 +164,6 @@ impl Asked {
     }
 
     fn lists(&self) -> MutexGuard<'_, Lists> {
-        self.lists.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lists.lock()
     }
 }

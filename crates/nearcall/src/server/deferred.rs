@@ -70,7 +70,17 @@ pub(super) fn expect_same(feed: u64) -> Result<(), Box<Refusal>> {
     match AGAIN_FOR.get() {
         NO_FEED => Ok(()),
         again_for if again_for == feed => Ok(()),
-        _ => Err(Malformed::Feed { feed }.into()),
+        // As it is from here on: its call is refused.
+        _ => Err(Box::new(Refusal::FeedOver)),
+    }
+}
+
+/// What a call is told on this thread that asks for a batch of `feed`, which is not open.
+pub(super) fn not_open(feed: u64) -> Box<Refusal> {
+    match AGAIN_FOR.get() {
+        NO_FEED => Malformed::Feed { feed }.into(),
+        // It was open when the call came.
+        _ => Box::new(Refusal::FeedOver),
     }
 }
 
@@ -99,21 +109,11 @@ impl Deferred {
         call.enter();
         AGAIN_FOR.set(feed);
         self.reply(|arguments| {
-            let (entries, feeds) = (&call.binding.entries, &call.binding.feeds);
             let entered = match call.binding.brings_items(procedure) {
-                true => entries.enter(procedure as usize, arguments),
-                false => Err(Malformed::Feed { feed }.into()),
+                true => call.binding.entries.enter(procedure as usize, arguments),
+                false => Err(Box::new(Refusal::FeedOver)),
             };
-            entered.map_err(|refusal| {
-                feeds.close(feed);
-                match *refusal {
-                    // It was open when the call came.
-                    Refusal::Arguments(Malformed::Feed { .. }) => {
-                        feeds.or_over(Box::new(Refusal::FeedOver))
-                    }
-                    _ => refusal,
-                }
-            })
+            entered.inspect_err(|_| call.binding.feeds.close(feed))
         });
         AGAIN_FOR.set(NO_FEED);
         current::leave_call();

@@ -153,7 +153,7 @@ impl Feeds {
         let source = self.with(feed, None, |end| {
             end.downcast_ref::<SourceEnd<T, E>>().map(|end| Arc::clone(&end.0))
         });
-        let source = source.map_err(|unknown| self.or_over(unknown.into()))?;
+        let source = source.map_err(|_| self.or_over(deferred::not_open(feed)))?;
         let gone = source.next((feed, number), kept, asker, tell);
         let gone = gone.map_err(|refusal| match *refusal {
             Refusal::FeedOver => self.or_over(refusal),

@@ -5,10 +5,11 @@
 //! when one comes back: nothing of it is on the way of a call.
 
 use std::collections::BTreeMap;
+use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nearcall_core::quota::{self, User};
+use nearcall_os::forks::OwnLock;
 use nearcall_os::shown::Shown;
 
 use super::binding::ServerBinding;
@@ -22,7 +23,7 @@ const GONE_MIN: usize = 64;
 /// Who is held back, and by what.
 #[derive(Debug, Default)]
 pub(crate) struct Holding {
-    known: Mutex<Known>,
+    known: OwnLock<Known>,
     has_held: AtomicBool,
 }
 
@@ -90,7 +91,7 @@ impl Holding {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 }
 

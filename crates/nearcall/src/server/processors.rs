@@ -1,10 +1,11 @@
 //! The processors of a domain: who watches, who is ready to take over (design note 0003).
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nearcall_core::{WaitPolicy, bell};
+use nearcall_os::forks::{self, OwnLock};
 use nearcall_os::futex::{self, Watched, Woken};
 
 use super::asked::{Asked, Asking};
@@ -77,7 +78,7 @@ pub(crate) struct Counts {
 #[derive(Debug)]
 pub(crate) struct Processors {
     pub residents: Residents,
-    crew: Mutex<Crew>,
+    crew: OwnLock<Crew>,
     gone: Condvar,
     /// Number of the processor that watches; 0: none yet.
     watcher: AtomicU64,
@@ -115,7 +116,7 @@ impl Processors {
     pub fn new() -> Processors {
         Processors {
             residents: Residents::new(),
-            crew: Mutex::default(),
+            crew: OwnLock::new(),
             gone: Condvar::new(),
             watcher: AtomicU64::new(0),
             progress: AtomicU64::new(0),
@@ -323,8 +324,8 @@ impl Processors {
         Some(woken)
     }
 
-    fn crew(&self) -> std::sync::MutexGuard<'_, Crew> {
-        self.crew.lock().unwrap_or_else(PoisonError::into_inner)
+    fn crew(&self) -> MutexGuard<'_, Crew> {
+        self.crew.lock()
     }
 
     fn spawn(&self, core: &Arc<DomainCore>, has_watch: bool) -> std::io::Result<()> {
@@ -350,18 +351,21 @@ impl Processors {
             current::enter_domain(Arc::downgrade(&on_thread), 0);
             let told = |served| on_thread.processors.holding.add(served);
             current::shown(told, || residents::live(&on_thread, processor));
-            on_thread.processors.crew().residents -= 1;
-            on_thread.processors.end();
+            on_thread.processors.end(&on_thread, true);
         })?;
         crew.count += 1;
         crew.residents += 1;
         Ok(())
     }
 
-    /// A thread of the crew ends.
-    fn end(&self) {
+    /// A thread of the crew ends. In the child of a fork(2) there is none, and the child ends.
+    fn end(&self, core: &DomainCore, is_resident: bool) {
+        if core.has_come_back_forked() {
+            forks::end_child();
+        }
         let mut crew = self.crew();
         crew.count -= 1;
+        crew.residents -= u32::from(is_resident);
         if crew.count == 0 {
             // Before whoever waits for the crew goes on, or where nobody does.
             self.asked.end_again().into_iter().for_each(|call| Box::new(call).end());
@@ -545,7 +549,7 @@ pub(crate) fn is_crowd(snapshot: &Snapshot) -> bool {
 fn processor(core: &Arc<DomainCore>, number: u64) {
     current::enter_domain(Arc::downgrade(core), number);
     current::shown(|served| core.processors.holding.add(served), || live(core, number));
-    core.processors.end();
+    core.processors.end(core, false);
 }
 
 fn live(core: &Arc<DomainCore>, number: u64) {
@@ -553,6 +557,9 @@ fn live(core: &Arc<DomainCore>, number: u64) {
     loop {
         if processors.has_watch(number) {
             Watch::new(core, number).watch();
+            if core.has_come_back_forked() {
+                return;
+            }
             holding::judge_again(core);
         }
         if core.is_stopping() || !processors.park(core, number) {

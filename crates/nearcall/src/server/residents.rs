@@ -8,11 +8,12 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use nearcall_abi::head::flag;
 use nearcall_core::turn::Look;
 use nearcall_core::{Mode, bell};
+use nearcall_os::forks::OwnLock;
 use nearcall_os::{HeadWords, clock, processor};
 
 use super::awake::Awake;
@@ -40,7 +41,7 @@ const ALONE_NS_MAX: u64 = 50_000;
 pub(crate) struct Residents {
     /// Processors that this domain may run on, as they were when it was made.
     allowed: Vec<u32>,
-    needs: Mutex<BTreeMap<u32, Need>>,
+    needs: OwnLock<BTreeMap<u32, Need>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +65,7 @@ impl Posted<'_> {
 impl Residents {
     /// None yet, and at most one for each of the processors that the calling thread may run on.
     pub fn new() -> Residents {
-        Residents { allowed: processor::allowed(), needs: Mutex::default() }
+        Residents { allowed: processor::allowed(), needs: OwnLock::new() }
     }
 
     /// The watcher had to be woken for a call from this processor, which is what a client says.
@@ -89,7 +90,7 @@ impl Residents {
     }
 
     fn needs(&self) -> MutexGuard<'_, BTreeMap<u32, Need>> {
-        self.needs.lock().unwrap_or_else(PoisonError::into_inner)
+        self.needs.lock()
     }
 }
 
@@ -123,6 +124,9 @@ pub(crate) fn live(core: &Arc<DomainCore>, processor: u32) {
     let mut resident = Resident { core, processor, snapshot, served_ns: 0, is_home, awake };
     while !core.is_stopping() && resident.is_home.get() {
         resident.sleep_and_answer();
+    }
+    if core.has_come_back_forked() {
+        return;
     }
     // No client is to rely on a resident that is not there.
     for class in &core.table.load().classes {
@@ -248,7 +252,7 @@ mod tests {
     use super::*;
 
     fn residents(allowed: &[u32]) -> Residents {
-        Residents { allowed: allowed.to_vec(), needs: Mutex::default() }
+        Residents { allowed: allowed.to_vec(), needs: OwnLock::new() }
     }
 
     #[test]

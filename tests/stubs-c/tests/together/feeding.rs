@@ -320,6 +320,8 @@ fn attacks(client: &Client) {
     // Of the same kind, and other items.
     assert!(hand.is_refused("_next_lines", (feed, 1), None));
     assert!(hand.is_refused("_next_rows", (hand.open("numbers", 9), 0), None));
+    // The same, answered by another processor than the one that waits for a fourth item.
+    assert!(hand.is_refused("_next_rows", (hand.open("unended", 3), 0), None));
     let sum = hand.open("sum", 0);
     assert!(hand.is_refused("_put_dropped", (sum, 0), Some(&[0; 4])));
     assert!(hand.is_refused("_end_joined", (hand.open("sum", 0), 0), None));

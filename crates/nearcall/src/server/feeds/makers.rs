@@ -2,7 +2,9 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
+
+use nearcall_os::forks::OwnLock;
 
 /// What makes items.
 pub(crate) trait Making: Send + Sync {
@@ -21,7 +23,7 @@ pub(crate) type MakingTurn = (Arc<dyn Making>, u64);
 /// See the module.
 #[derive(Default)]
 pub(crate) struct Makers {
-    all: Mutex<Vec<Maker>>,
+    all: OwnLock<Vec<Maker>>,
     /// There are some. Written under the lock.
     are_some: AtomicBool,
 }
@@ -71,7 +73,7 @@ impl Makers {
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Maker>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock()
     }
 }
 

@@ -156,13 +156,13 @@ impl<T: Send + 'static, E: Send + 'static> Source<T, E> {
         let is_relieved = state.alone > 0;
         let turn = Turn { source: self, number, since, items };
         drop(state);
-        let Some(domain) = current::domain() else { return turn.make(tell) };
+        let Some(domain) = current::domain() else { return turn.make(tell, || false) };
         let making: MakingTurn = (Arc::<Self>::clone(self), number);
         let _registered = Registered::new(&domain.processors.makers, making, is_relieved);
         if !is_relieved {
             domain.housekeeping.look_after_items();
         }
-        turn.make(tell)
+        turn.make(tell, || domain.has_come_back_forked())
     }
 }
 
@@ -220,13 +220,23 @@ impl<T, E> State<T, E> {
 }
 
 impl<T: Send + 'static, E: Send + 'static> Turn<'_, T, E> {
-    /// Makes items until the batch is full, late, or no longer this call's.
-    fn make(mut self, tell: impl FnOnce(&UsageError)) -> Result<Gone<T, E>, Box<Refusal>> {
+    /// Makes items until the batch is full, late, or no longer this call's; or until this is a
+    /// child that its iterator has forked.
+    fn make(
+        mut self,
+        tell: impl FnOnce(&UsageError),
+        is_forked: impl Fn() -> bool,
+    ) -> Result<Gone<T, E>, Box<Refusal>> {
         let source = self.source;
         let mut before = self.since;
         let (state, refused, unkept) = loop {
             // The call may be another processor's when it panics: that is not to unwind through it.
             let item = catch_unwind(AssertUnwindSafe(|| self.items.next()));
+            if is_forked() {
+                // The batch is the parent's, and its lock may be held for good.
+                std::mem::forget((item, self.items));
+                return Err(Box::new(Refusal::SetAside));
+            }
             let mut item = Some(item.map_err(let_go));
             let mut state = source.state();
             let refused = state.keep(&mut item);

@@ -1,9 +1,15 @@
 //! Sources, beside an iterator that waits for the test.
 
+use std::mem;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+use std::time::Duration;
 
 use super::*;
+use crate::domain::DomainCore;
+
+/// Longest that what waits for nothing takes.
+const SOON: Duration = Duration::from_secs(20);
 
 /// What becomes of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -269,4 +275,24 @@ fn left_behind(panics: bool) -> (Vec<bool>, Vec<(u32, Fate)>, &'static str) {
 fn what_is_the_applications_is_dropped_outside_of_the_lock_and_may_panic_there() {
     assert_eq!(left_behind(false), (vec![true], vec![(5, Fate::Ended)], "set aside"));
     assert_eq!(left_behind(true), (vec![true], vec![(5, Fate::Left)], "panicked"));
+}
+
+#[test]
+fn an_iterator_that_forks_comes_back_in_the_child_whatever_the_parent_had_locked() {
+    let (known, core) = (Arc::new(Mutex::new(None::<Feed>)), DomainCore::forked());
+    let source_of = Arc::clone(&known);
+    let items = std::iter::from_fn(move || {
+        let source = source_of.lock().unwrap().clone().unwrap();
+        // As another thread of the parent does, which is not there in the child.
+        mem::forget(source.state());
+        Some(Ok(10))
+    });
+    let source = Arc::new(Source::new(Box::new(items)));
+    *known.lock().unwrap() = Some(Arc::clone(&source));
+    let (brings, brought) = channel();
+    thread::spawn(move || {
+        current::enter_domain(Arc::downgrade(&core), 1);
+        brings.send(next(&source, 0, (5, channel().0))).unwrap();
+    });
+    assert_eq!(brought.recv_timeout(SOON), Ok(Err("set aside")));
 }
