@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "again.h"
 
-#if NEARCALL_LOOP_Again != 0x43a012ca
+#if NEARCALL_LOOP_Again != 0x58c5b02d
 #error "again.h is of other operations of Again than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

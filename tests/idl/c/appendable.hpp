@@ -7,7 +7,7 @@
 #include <nearcall.hpp>
 #include "appendable.h"
 
-#ifndef NEARCALL_GENERATED_APPENDABLE_32768b21_H
+#ifndef NEARCALL_GENERATED_APPENDABLE_be99ffba_H
 #error "appendable.h is of another version of the interface than appendable.hpp: run nearcall compile again"
 #else
 

@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "appendable.h"
 
-#if NEARCALL_LOOP_growing_Shelf != 0xc324f1c9
+#if NEARCALL_LOOP_growing_Shelf != 0x5a6fdfbd
 #error "appendable.h is of other operations of growing_Shelf than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

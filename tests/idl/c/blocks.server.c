@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "blocks.h"
 
-#if NEARCALL_LOOP_Blocks != 0x0d57f740
+#if NEARCALL_LOOP_Blocks != 0x7ab9a6e3
 #error "blocks.h is of other operations of Blocks than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

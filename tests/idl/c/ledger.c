@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "ledger.h"
 
-#ifndef NEARCALL_GENERATED_LEDGER_34b6a225_H
+#ifndef NEARCALL_GENERATED_LEDGER_5d588b0f_H
 #error "ledger.h is of another version of the interface than ledger.c: run nearcall compile again"
 #else
 

@@ -7,7 +7,7 @@
 #include <nearcall.hpp>
 #include "ledger.h"
 
-#ifndef NEARCALL_GENERATED_LEDGER_34b6a225_H
+#ifndef NEARCALL_GENERATED_LEDGER_5d588b0f_H
 #error "ledger.h is of another version of the interface than ledger.hpp: run nearcall compile again"
 #else
 

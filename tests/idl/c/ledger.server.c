@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "ledger.h"
 
-#if NEARCALL_LOOP_Ledger != 0x01813d95
+#if NEARCALL_LOOP_Ledger != 0xc62822bb
 #error "ledger.h is of other operations of Ledger than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

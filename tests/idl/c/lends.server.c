@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "lends.h"
 
-#if NEARCALL_LOOP_lends_Reader != 0x194aab0a
+#if NEARCALL_LOOP_lends_Reader != 0x417a2a45
 #error "lends.h is of other operations of lends_Reader than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,
@@ -39,7 +39,7 @@ nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
 }
 #endif
 
-#if NEARCALL_LOOP_lends_Plain != 0x5229bc56
+#if NEARCALL_LOOP_lends_Plain != 0xec25bc87
 #error "lends.h is of other operations of lends_Plain than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

@@ -7,7 +7,7 @@
 #include <nearcall.hpp>
 #include "prealloc.h"
 
-#ifndef NEARCALL_GENERATED_PREALLOC_d050a008_H
+#ifndef NEARCALL_GENERATED_PREALLOC_aff14a4b_H
 #error "prealloc.h is of another version of the interface than prealloc.hpp: run nearcall compile again"
 #else
 

@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "prealloc.h"
 
-#if NEARCALL_LOOP_Samples != 0xd6bc06ff
+#if NEARCALL_LOOP_Samples != 0x3410d28d
 #error "prealloc.h is of other operations of Samples than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

@@ -7,7 +7,7 @@
 #include <nearcall.hpp>
 #include "shelf.h"
 
-#ifndef NEARCALL_GENERATED_SHELF_5b0db319_H
+#ifndef NEARCALL_GENERATED_SHELF_3bcfa42a_H
 #error "shelf.h is of another version of the interface than shelf.hpp: run nearcall compile again"
 #else
 

@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "shelf.h"
 
-#if NEARCALL_LOOP_shelf_Shelf != 0x5c946885
+#if NEARCALL_LOOP_shelf_Shelf != 0xad0944b4
 #error "shelf.h is of other operations of shelf_Shelf than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

@@ -3,7 +3,7 @@
  * The server's loop: yours to edit, in a copy that no compiler prints over. */
 #include "talks.h"
 
-#if NEARCALL_LOOP_talks_Talks != 0x8eb0b7d5
+#if NEARCALL_LOOP_talks_Talks != 0x784204bb
 #error "talks.h is of other operations of talks_Talks than this loop: run nearcall compile again, and edit a copy anew"
 #else
 /* Every call comes through here, on the thread that serves it: the place to count,

@@ -190,7 +190,9 @@ impl C<'_> {
         for plan in self.own_interfaces() {
             text.line("");
             let interface = self.names.declaration(plan.id);
-            guards::print_guarded_loop(&mut text, (&header, interface), &self.loops(plan));
+            let (operations, code) = (self.operations(plan), self.loops(plan));
+            let named = (header.as_str(), interface);
+            guards::print_guarded_loop(&mut text, named, (&operations, &code));
         }
         text.finish()
     }

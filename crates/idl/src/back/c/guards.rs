@@ -33,17 +33,23 @@ pub fn close_expected(text: &mut Text) {
     text.line("#endif");
 }
 
-/// Says in a header for which loop of an interface's server it is.
-pub fn print_loop_guard(interface: &str, code: &str, text: &mut Text) {
+/// Says in a header of which operations the loop of an interface's server has to be. They stand in
+/// `operations`, and not as a compiler prints a loop of them: another compiler may print the same
+/// ones otherwise, and a copy is right for them still.
+pub fn print_loop_guard(interface: &str, operations: &str, text: &mut Text) {
     text.line("/* Of which operations the server's loop has to be. */");
-    let own = fingerprint(&without_comments(code));
+    let own = fingerprint(operations);
     text.line(format!("#define NEARCALL_LOOP_{interface} 0x{own}"));
 }
 
 /// Such a loop, which is of a header that is for it alone. Whoever has a copy of it edits that
 /// again where operations change, and not whenever a header does.
-pub fn print_guarded_loop(text: &mut Text, (header, interface): (&str, &str), code: &str) {
-    let own = fingerprint(&without_comments(code));
+pub fn print_guarded_loop(
+    text: &mut Text,
+    (header, interface): (&str, &str),
+    (operations, code): (&str, &str),
+) {
+    let own = fingerprint(operations);
     text.line(format!("#if NEARCALL_LOOP_{interface} != 0x{own}"));
     let said = format!("{header} is of other operations of {interface} than this loop");
     text.line(format!("#error \"{said}: run nearcall compile again, and edit a copy anew\""));
@@ -129,6 +135,23 @@ mod tests {
         let plain = guarded("typedef struct a { int b; } a;");
         assert_eq!(plain, guarded("/* Said\n * of it. */\ntypedef struct a {\n    int b;\n} a;"));
         assert_ne!(plain, guarded("typedef struct a { char b; } a;"));
+    }
+
+    #[test]
+    fn a_loop_is_known_by_its_operations_however_it_is_printed() {
+        let guard = |operations: &str, code: &str| {
+            let mut text = Text::default();
+            print_guarded_loop(&mut text, ("a.h", "A"), (operations, code));
+            text.finish().lines().next().expect("the guard").to_owned()
+        };
+        let plain = guard("A_b b\nA_c c\n", "entries[procedure](server, call);");
+        assert_eq!(plain, guard("A_b b\nA_c c\n", "switch (procedure) {}"));
+        assert_ne!(plain, guard("A_c c\nA_b b\n", "entries[procedure](server, call);"));
+        let mut header = Text::default();
+        print_loop_guard("A", "A_b b\nA_c c\n", &mut header);
+        let defined = header.finish();
+        let own = plain.rsplit(' ').next().expect("the digits");
+        assert!(defined.contains(&format!("NEARCALL_LOOP_A {own}")), "{defined}");
     }
 
     #[test]

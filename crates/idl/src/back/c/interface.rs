@@ -8,6 +8,10 @@ use crate::layout::{Root, Shape, shape};
 use crate::model::{DeclarationId, Direction, Kind, Operation, Parameter, Type};
 use crate::plan::{InterfacePlan, Passing, ProcedurePlan};
 
+/// Changes whenever how a loop enters an operation, or how it is exported, does: a copy that
+/// somebody has edited is then of no header any more.
+const LOOP: &str = "nearcall loop 1\n";
+
 /// One operation with everything that its two stubs are printed from.
 #[derive(Clone, Copy)]
 pub struct Procedure<'p> {
@@ -64,7 +68,7 @@ impl C<'_> {
         for feed in self.feeds(plan) {
             self.print_made(&feed, text);
         }
-        print_loop_guard(name, &self.loops(plan), text);
+        print_loop_guard(name, &self.operations(plan), text);
         text.line(
             "/* What a domain that exports it does. Procedures may run at once, on any thread. */",
         );
@@ -403,6 +407,20 @@ impl C<'_> {
             text.line(format!("{{{own}, nearcall_hashes_{name}_{index}, {count}, {procedure}}},"));
         }
         text.close("};");
+    }
+
+    /// What a loop, and somebody's copy of it, depends on: the entry stubs in their order, which
+    /// all have one signature, the functions that a server must have, and whether calls are set
+    /// aside.
+    pub fn operations(&self, plan: &InterfacePlan) -> String {
+        let all = self.procedures(plan).into_iter().zip(self.member_functions(plan));
+        let lines = all.map(|(procedure, own)| {
+            let function = self.names.function(plan.id, procedure.plan.index);
+            let own = if procedure.operation.carries_feed() { "" } else { own.as_str() };
+            format!("{function} {own}\n")
+        });
+        let set_aside = if self.has_async_server(plan) { "set aside\n" } else { "" };
+        format!("{LOOP}{}{set_aside}", lines.collect::<String>())
     }
 
     /// The loops of a server, and of one that sets calls aside.
