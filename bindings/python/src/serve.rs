@@ -188,6 +188,9 @@ fn not_awaited(
     let is = |kind: &str, what: &Bound<'_, PyAny>| inspect.call_method1(kind, (what,))?.is_truthy();
     for kind in ["isasyncgenfunction", "isgeneratorfunction"] {
         if is(kind, function)? {
+            if is_marked(inspect, function)? {
+                return Ok(None);
+            }
             return Ok(Some("a generator, and opens no feed to the client: it must not `yield`"));
         }
     }
@@ -196,6 +199,21 @@ fn not_awaited(
     let is_awaited = !is_plain || is("iscoroutinefunction", &own)?;
     let plain = "a plain `def`: the methods of an AsyncServer are awaited, write `async def`";
     Ok((!is_awaited).then_some(plain))
+}
+
+/// Whether what a generator function evaluates to can be awaited: `types.coroutine` has said so in
+/// its code, which a method shares, and which `functools.partial` has inside.
+fn is_marked(inspect: &Bound<'_, PyModule>, function: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let mut own = function.clone();
+    let code = loop {
+        if let Some(code) = own.getattr_opt("__code__")? {
+            break code;
+        }
+        let Some(inner) = own.getattr_opt("func")? else { return Ok(false) };
+        own = inner;
+    };
+    let flag: u32 = inspect.getattr("CO_ITERABLE_COROUTINE")?.extract()?;
+    Ok(code.getattr("co_flags")?.extract::<u32>()? & flag != 0)
 }
 
 /// What a policy file says.

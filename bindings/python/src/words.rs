@@ -1,6 +1,7 @@
 //! Values that are one word: a number, a boolean, a character.
 
 use nearcall::raw::{Malformed, boolean, character};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
@@ -214,15 +215,18 @@ pub fn truth(value: &Bound<'_, PyAny>) -> Result<bool, Wrong> {
 
 /// A number of Python, or of what can be made one, which may refuse to.
 fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
-    if let Ok(number) = value.extract() {
-        return Ok(number);
-    }
-    for made in ["__float__", "__index__"] {
-        if value.hasattr(made)? {
-            return Ok(value.extract()?);
+    // Once: what a value's own method does and raises is its user's, an interrupt as well.
+    let error = match value.extract() {
+        Ok(number) => return Ok(number),
+        Err(error) => error,
+    };
+    if error.is_instance_of::<PyTypeError>(value.py()) {
+        let kind = value.get_type();
+        if !kind.hasattr("__float__")? && !kind.hasattr("__index__")? {
+            return Err(wrong_type(value, "a float"));
         }
     }
-    Err(wrong_type(value, "a float"))
+    Err(Wrong::Python(error))
 }
 
 fn letter(value: &Bound<'_, PyAny>) -> Result<char, Wrong> {

@@ -249,6 +249,20 @@ def test_what_is_not_awaited_is_not_exported(shapes: Module, null: typing.Any) -
         asyncio.run(main(null=other))
 
 
+def test_a_generator_that_can_be_awaited_is(shapes: Module) -> None:
+    @types.coroutine
+    def marked(*_given: object) -> typing.Generator[typing.Any, typing.Any, None]:
+        yield from asyncio.sleep(0).__await__()
+        ran.append("marked")
+
+    ran: list[str] = []
+    for null in (marked, functools.partial(marked)):
+        members = {"add": marked, "null": null}
+        with served("marked", type("Marked", (shapes.BaseAsyncServer,), members)):
+            shapes.BaseClient.import_("marked").null()
+    assert ran == ["marked"] * 2
+
+
 class Made:
     """The servers of a scene, which its loop makes."""
 

@@ -92,6 +92,7 @@ def test_a_wrong_type_says_what_it_is_of(rust: typing.Any, shapes: Shapes) -> No
     tree = shapes.Tree(1, [shapes.Tree("2", [])])
     assert says(lambda: rust.grow(tree)) == "given.below.value: str where an int is wanted"
     assert says(lambda: rust.scale([], "1")) == "factor: str where a float is wanted"
+    assert says(lambda: rust.scale([], float)) == "factor: type where a float is wanted"
     assert says(lambda: rust.scale([None], 1.0)) == "given: NoneType where a float is wanted"
 
 
@@ -104,6 +105,22 @@ def test_what_a_value_raises_is_noted_as_what_it_is_of(rust: typing.Any) -> None
         rust.scale([], Heavy())
     assert str(raised.value) == "no weight"
     assert raised.value.__notes__ == ["of the argument factor"]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, TypeError, ZeroDivisionError])
+def test_a_value_is_asked_once_what_it_is(rust: typing.Any, kind: type[BaseException]) -> None:
+    asked: list[str] = []
+
+    class Once:
+        def __float__(self) -> float:
+            asked.append("__float__")
+            if len(asked) == 1:
+                raise kind("once")
+            return 1.0
+
+    with pytest.raises(kind, match="^once"):
+        rust.scale([], Once())
+    assert asked == ["__float__"]
 
 
 def test_a_wrong_shape_is_told_beside_the_right_one(rust: typing.Any) -> None:
