@@ -4,8 +4,6 @@
 //! Each test is a process of its own, so that it forks where no other test is in the middle of
 //! anything.
 
-use std::fs;
-use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::process::Command;
@@ -23,15 +21,16 @@ use nearcall::{
     UsageError,
 };
 use nix::libc;
-use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitStatus, waitpid};
-use nix::unistd::{ForkResult, Pid, alarm, fork, pause};
-use testkit::activity::activity;
+use nix::unistd::{ForkResult, Pid, alarm, fork};
 use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
 use testkit::feeding::{self, Feeder};
 use testkit::server::import_options;
 use testkit::stays::stays::{STAYS, Stay, StaysClient, StaysEntries, StaysServer};
 use testkit::world::{Kind, World, in_world};
+
+#[path = "forks/outliving.rs"]
+mod outliving;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -40,9 +39,6 @@ const VARIABLE: &str = "NEARCALL_TESTKIT_FORKS";
 
 /// Seconds after which a child that is not over waits for ever.
 const CHILD_SECONDS: u32 = 20;
-
-/// A process that has done nothing for so long does nothing.
-const AT_REST: Duration = Duration::from_millis(1_500);
 
 /// What a child ends with that has done all that it was to.
 const DONE: i32 = 7;
@@ -96,6 +92,30 @@ fn end_of_child(main: impl FnOnce()) -> WaitStatus {
             unsafe { libc::_exit(if is_done { DONE } else { 1 }) }
         }
         ForkResult::Parent { child } => waitpid(child, None).expect("our own child"),
+    }
+}
+
+/// How a child is made.
+#[derive(Clone, Copy, PartialEq)]
+enum By {
+    Fork,
+    /// No handler of fork(2) runs.
+    Clone,
+}
+
+/// Makes a child, and says which of the two this is.
+fn forked(by: By) -> ForkResult {
+    match by {
+        // SAFETY: as in `end_of_child`.
+        By::Fork => unsafe { fork() }.expect("a child"),
+        By::Clone => {
+            let flags = libc::c_long::from(libc::SIGCHLD);
+            // SAFETY: as above, and the child neither allocates nor waits for a lock.
+            match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
+                0 => ForkResult::Child,
+                child => ForkResult::Parent { child: Pid::from_raw(child as i32) },
+            }
+        }
     }
 }
 
@@ -448,133 +468,6 @@ fn a_child_that_returns_from_an_iterator_sends_nothing() {
         assert_eq!(numbers, (0..12).collect::<Vec<_>>());
         assert!(!client.binding().is_revoked());
     });
-}
-
-/// Sockets that a process has open.
-fn socket_count(pid: u32) -> usize {
-    let open = fs::read_dir(format!("/proc/{pid}/fd")).expect("its descriptors");
-    let names = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
-    names.filter(|name| name.to_string_lossy().starts_with("socket:")).count()
-}
-
-#[test]
-fn a_child_has_no_part_of_its_parents_connections() {
-    beside_a_server("a_child_has_no_part_of_its_parents_connections", |_, client| {
-        let parents = socket_count(std::process::id());
-        child(|| {
-            assert_eq!(socket_count(std::process::id()), parents - 1);
-            drop(client.clone());
-        });
-        assert_eq!(socket_count(std::process::id()), parents);
-        goes_on(&client);
-    });
-}
-
-/// How a child is made.
-#[derive(Clone, Copy, PartialEq)]
-enum By {
-    Fork,
-    /// No handler of fork(2) runs.
-    Clone,
-}
-
-/// Whether this is the child.
-fn is_child(by: By) -> bool {
-    match by {
-        // SAFETY: as in `end_of_child`.
-        By::Fork => matches!(unsafe { fork() }.expect("a child"), ForkResult::Child),
-        // SAFETY: as above, and the child neither allocates nor waits for a lock.
-        By::Clone => unsafe {
-            let flags = libc::c_long::from(libc::SIGCHLD);
-            libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) == 0
-        },
-    }
-}
-
-/// Imports and calls, has a child that says its number into the pipe and waits, and is killed once
-/// it is told so.
-fn die_as_a_parent(world: &World, by: By, mut said: PipeWriter, mut told: PipeReader) -> ! {
-    let domain = Domain::new().unwrap();
-    let binding = Binding::import_with(&domain, "forks", &FAULTS, world.import_options());
-    let client = FaultsClient::new(binding.unwrap());
-    goes_on(&client);
-    if is_child(by) {
-        alarm::set(CHILD_SECONDS);
-        said.write_all(&std::process::id().to_ne_bytes()).unwrap();
-        loop {
-            pause();
-        }
-    }
-    told.read_exact(&mut [0]).unwrap();
-    kill(Pid::this(), Signal::SIGKILL).unwrap();
-    unreachable!("it was killed");
-}
-
-/// Waits until a process does nothing any more.
-fn await_rest(pid: u32) {
-    let mut before = activity(pid).expect("what its threads do");
-    loop {
-        std::thread::sleep(AT_REST);
-        let now = activity(pid).expect("what its threads do");
-        if now == before {
-            return;
-        }
-        before = now;
-    }
-}
-
-/// That a server lets go of a client that has a child made so, and is killed, while the child
-/// lives.
-#[track_caller]
-fn is_let_go_of(test: &str, by: By) {
-    alone(test, || {
-        in_world(Kind::Processes, SERVER, |world| {
-            let server = world.serve("forks");
-            let server_pid = server.pid().unwrap();
-            let other = world.import(&server);
-            let before = socket_count(server_pid);
-            let ((mut says, said), (told, mut tell)) = (pipe().unwrap(), pipe().unwrap());
-            // SAFETY: as in `end_of_child`.
-            let parent = match unsafe { fork() }.expect("a child") {
-                ForkResult::Child => {
-                    alarm::set(CHILD_SECONDS);
-                    die_as_a_parent(world, by, said, told);
-                }
-                ForkResult::Parent { child } => child,
-            };
-            let mut number = [0; 4];
-            says.read_exact(&mut number).unwrap();
-            let grandchild = Pid::from_raw(i32::from_ne_bytes(number));
-            // Then it asks nobody whether it lives: what hangs up is the socket.
-            await_rest(server_pid);
-            tell.write_all(&[1]).unwrap();
-            let end = waitpid(parent, None).expect("our own child");
-            assert!(matches!(end, WaitStatus::Signaled(_, Signal::SIGKILL, _)), "{end:?}");
-            while socket_count(server_pid) > before {
-                if let By::Clone = by {
-                    goes_on(&other);
-                }
-                // Ends with its alarm, and then there is nothing to see here.
-                let is_there = fs::exists(format!("/proc/{grandchild}/fd/0")).unwrap();
-                assert!(is_there, "the server has noticed no death while the child lived");
-                std::thread::yield_now();
-            }
-            kill(grandchild, Signal::SIGKILL).expect("it lives still");
-            goes_on(&world.import(&server));
-        });
-    });
-}
-
-#[test]
-fn a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on() {
-    let test = "a_server_lets_go_of_a_client_that_is_killed_while_its_child_lives_on";
-    is_let_go_of(test, By::Fork);
-}
-
-#[test]
-fn a_server_lets_go_of_a_client_that_is_killed_while_a_child_made_by_hand_lives_on() {
-    let test = "a_server_lets_go_of_a_client_that_is_killed_while_a_child_made_by_hand_lives_on";
-    is_let_go_of(test, By::Clone);
 }
 
 /// Serves `Stays`, of which it sets every call aside.
