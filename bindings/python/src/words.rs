@@ -2,6 +2,7 @@
 
 use nearcall::raw::{Malformed, boolean, character};
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
@@ -182,23 +183,32 @@ pub fn before(least: i128, end: i128) -> String {
     format!("{least} to {}", end - 1)
 }
 
-/// An integer of Python, if it fits any word; else what is `allowed` is said.
+/// An integer of Python, or of what stands for one, if it fits any word; else what is `allowed` is
+/// said.
 pub fn integer(value: &Bound<'_, PyAny>, allowed: &dyn Fn() -> String) -> Result<i128, Wrong> {
-    if let Ok(value) = value.extract::<i64>() {
-        return Ok(value.into());
+    if let Ok(number) = value.cast::<PyInt>() {
+        return whole(number, allowed);
     }
-    if let Ok(value) = value.extract::<u64>() {
-        return Ok(value.into());
+    let name = intern!(value.py(), "__index__");
+    if !value.get_type().hasattr(name)? {
+        return Err(wrong_type(value, "an int"));
     }
-    match value.cast::<PyInt>() {
-        // Python may refuse to write a very long one down.
-        Ok(_) => {
-            let shown = value.str().map(|text| text.to_string());
-            let shown = shown.unwrap_or_else(|_| String::from("a number of many digits"));
-            Err(Wrong::range(shown, allowed()))
-        }
-        Err(_) => Err(wrong_type(value, "an int")),
+    // Once: what a value's own method does and raises is its user's, an interrupt as well.
+    let number = value.call_method0(name)?;
+    whole(number.cast().map_err(|_| wrong_type(&number, "an int"))?, allowed)
+}
+
+fn whole(number: &Bound<'_, PyInt>, allowed: &dyn Fn() -> String) -> Result<i128, Wrong> {
+    if let Ok(number) = number.extract::<i64>() {
+        return Ok(number.into());
     }
+    if let Ok(number) = number.extract::<u64>() {
+        return Ok(number.into());
+    }
+    // Python may refuse to write a very long one down.
+    let shown = number.str().map(|text| text.to_string());
+    let shown = shown.unwrap_or_else(|_| String::from("a number of many digits"));
+    Err(Wrong::range(shown, allowed()))
 }
 
 /// What a value should have been.

@@ -111,16 +111,25 @@ def test_what_a_value_raises_is_noted_as_what_it_is_of(rust: typing.Any) -> None
 def test_a_value_is_asked_once_what_it_is(rust: typing.Any, kind: type[BaseException]) -> None:
     asked: list[str] = []
 
+    def answer(name: str) -> int:
+        asked.append(name)
+        if asked.count(name) == 1:
+            raise kind("once")
+        return 1
+
     class Once:
         def __float__(self) -> float:
-            asked.append("__float__")
-            if len(asked) == 1:
-                raise kind("once")
-            return 1.0
+            return float(answer("__float__"))
+
+        def __index__(self) -> int:
+            return answer("__index__")
 
     with pytest.raises(kind, match="^once"):
         rust.scale([], Once())
-    assert asked == ["__float__"]
+    with pytest.raises(kind, match="^once"):
+        rust.add(1, Once())
+    assert asked == ["__float__", "__index__"]
+    assert rust.add(1, Once()) == 2
 
 
 def test_a_wrong_shape_is_told_beside_the_right_one(rust: typing.Any) -> None:

@@ -268,7 +268,8 @@ impl Stream {
         self.behind.is_full()
     }
 
-    fn is_ours(&self) -> bool {
+    /// Whether this process has made it. A child that was forked has only a copy.
+    pub fn is_ours(&self) -> bool {
         std::process::id() == self.maker
     }
 

@@ -295,7 +295,8 @@ impl ServerBinding {
     /// Whether what its client may cause without end is warned of now, and how often it was not.
     #[cold]
     pub fn may_warn(&self) -> Option<u64> {
-        self.audit.may_warn(self.class.uid)
+        // As in `fault`: a child that was forked says nothing.
+        self.socket.stream().is_ours().then(|| self.audit.may_warn(self.class.uid)).flatten()
     }
 
     /// The same for a segment of `bytes`, of this domain's or of the client's: to be kept by it.
@@ -513,6 +514,11 @@ impl ServerBinding {
     /// The client broke the protocol.
     #[cold]
     pub fn fault(&self, fault: PeerFault) {
+        if !self.socket.stream().is_ours() {
+            // In a child that was forked segments are empty, and nobody has broken anything: nor is
+            // a lock of those who write down waited for, which the parent may have held.
+            return;
+        }
         tracing::warn!(name = self.name, %fault, "a client broke the protocol");
         self.revoke(RevokeReason::Fault);
     }
