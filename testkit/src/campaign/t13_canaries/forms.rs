@@ -27,6 +27,9 @@ const LOOKS_AT_NIGHT: u64 = 5_000;
 /// Looks at one binding: what a new one begins with is looked at as well.
 const LOOKS_OF_BINDING: u64 = 5;
 
+/// What the filler says when it has filled once more.
+const FILLED: &str = "filled";
+
 /// How soon what was shown on purpose is unmapped.
 const FORGOTTEN: Duration = Duration::from_secs(5);
 
@@ -56,9 +59,14 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<(), Stopped> {
             report.violation(format!("after {look} looks the pattern stands {form} in {place}"));
             break;
         }
+        // What was asked may be refused; that there was somebody who could answer is looked at.
+        client.null()?;
         // It fills once for each line.
         filler.go()?;
-        filler.line()?;
+        let said = filler.line()?;
+        if said != FILLED {
+            return Err(format!("who fills the server said {said:?}").into());
+        }
     }
     report.figure(format!("{} forms, {} MiB between two sides", ASKS.len(), bytes >> 20));
     if bytes == 0 {
@@ -106,7 +114,7 @@ pub fn fill(directory: &Path, name: &str) {
     println!("ready");
     for _ in io::stdin().lock().lines() {
         send(&client);
-        println!("filled");
+        println!("{FILLED}");
     }
 }
 
