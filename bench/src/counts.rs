@@ -264,6 +264,11 @@ fn step_server(client: &Link, server: &Link, procedure: u64) -> Result<Round, Un
     for _ in 0..TRIES_MAX {
         // Each time anew: the relief takes the watch over from who is stepped through a procedure.
         client.ask(NOTE)?;
+        // That was a call on another A-stack. A FastThread's are told by a tally for a while after
+        // it (design note 0007), and the server does not stay.
+        client.tell(&[CALL, procedure, WARM_UP.into()])?;
+        // Answered once they have returned.
+        client.ask(procedure)?;
         let mut thread = Stepper::stop(server.ask(0)?)?;
         match step_rounds(client, &mut thread, procedure) {
             Err(Unstepped::Gone) => drop(thread),

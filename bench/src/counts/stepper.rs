@@ -20,7 +20,7 @@ use super::{Round, Steps, Stub, Unstepped};
 const STEPS_MAX: u32 = 40_000;
 
 /// How long a thread is stepped at most: one that sleeps meanwhile is not where it is to be.
-const STOPPED_MAX: Duration = Duration::from_secs(2);
+const STOPPED_MAX: Duration = Duration::from_secs(10);
 
 /// How long the next call is waited for; the last one has none.
 const POST_TIME_MAX: Duration = Duration::from_millis(50);
