@@ -187,9 +187,9 @@ impl DomainCore {
         Ok(DomainCore {
             quotas: Arc::new(Quotas::new(&options)),
             audit: Arc::default(),
-            options,
             housekeeping: Housekeeping::new()?,
-            processors: Processors::new(),
+            processors: Processors::new(options.processors_max),
+            options,
             table: Table::default(),
             bells: Bells::default(),
             introductions: Introductions::default(),

@@ -2,6 +2,7 @@
 
 mod asked;
 mod awake;
+mod backlog;
 pub(crate) mod binding;
 pub(crate) mod clerk;
 pub(crate) mod current;
@@ -23,6 +24,7 @@ mod prompt;
 pub(crate) mod quota;
 pub(crate) mod requests;
 pub(crate) mod residents;
+mod role;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod surroundings;

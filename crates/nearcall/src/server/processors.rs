@@ -10,6 +10,7 @@ use nearcall_os::futex::{self, Watched, Woken};
 
 use super::asked::{Asked, Asking};
 use super::awake::Awake;
+use super::backlog::{self, Backlog};
 use super::binding::ServerBinding;
 use super::current;
 use super::deferred::Deferred;
@@ -18,19 +19,15 @@ use super::feeds::makers::Makers;
 use super::feeds::source::Asker;
 use super::holding::{self, Holding};
 use super::residents::{self, Residents};
+use super::role::{Role, is_crowd};
 use super::suspended::Suspended;
 use super::table::Snapshot;
-use super::trust::TrustClass;
 use super::watch::Watch;
 use crate::domain::DomainCore;
 use crate::housekeeping::lives::Progress;
 
 /// More reliefs than this end instead of parking.
 const RELIEFS_PARKED_MAX: u32 = 2;
-
-/// Most gates that one sleep waits for, beside the two words that no peer reaches, and two of what
-/// procedures on E-stacks wait for.
-const GATES_MAX: usize = futex::WORDS_MAX - 4;
 
 /// Longest sleep while there are more trust classes than one sleep can wait for. Otherwise nothing
 /// in an idle domain wakes up by itself.
@@ -43,19 +40,8 @@ const STUCK_TIME: Duration = Duration::from_micros(50);
 /// Longest between two looks whether it is, while something else is left that it was asked for.
 const LOOK_TIME_MAX: Duration = Duration::from_millis(1);
 
-/// Which of the words that the watcher sleeps on its hails are, behind the changes.
-const HAIL: usize = 1;
-
-/// What a processor sleeps for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// For a call on an A-stack that is not polled.
-    Watch,
-    /// For the watcher to be stuck.
-    Relief,
-    /// For a caller on this processor who finds the watcher asleep.
-    Resident(u32),
-}
+/// Which of the words that a processor sleeps on is its role's own, behind the changes.
+const OWN: usize = 1;
 
 /// Why a relief does not wait any more.
 enum Need {
@@ -65,6 +51,8 @@ enum Need {
     End,
     /// A procedure of its own does not wait any more.
     GoOn,
+    /// Calls wait that the watcher hands over.
+    Take,
 }
 
 /// What a processor that is about to sleep has heard of.
@@ -72,6 +60,8 @@ enum Need {
 pub(crate) struct Counts {
     changes: u32,
     hails: u32,
+    /// How often a relief was called to take calls.
+    called: u32,
 }
 
 /// Counts and words that the processors of one domain share.
@@ -96,6 +86,8 @@ pub(crate) struct Processors {
     pub makers: Makers,
     /// Whose calls are held back.
     pub holding: Holding,
+    /// Calls that the watcher has found and hands over.
+    pub backlog: Backlog,
     /// What E-stacks need.
     #[cfg(feature = "threads")]
     pub estacks: estacks::Common,
@@ -112,8 +104,8 @@ struct Crew {
 }
 
 impl Processors {
-    /// None yet.
-    pub fn new() -> Processors {
+    /// None yet, and so many at most.
+    pub fn new(processors_max: u32) -> Processors {
         Processors {
             residents: Residents::new(),
             crew: OwnLock::new(),
@@ -125,6 +117,7 @@ impl Processors {
             asked: Asked::default(),
             makers: Makers::default(),
             holding: Holding::default(),
+            backlog: Backlog::new(processors_max),
             #[cfg(feature = "threads")]
             estacks: estacks::Common::default(),
         }
@@ -176,8 +169,9 @@ impl Processors {
     pub fn counts(&self) -> Counts {
         // Acquire, both: as above.
         let hails = self.hails.load(Ordering::Acquire);
+        let called = self.backlog.call_word().1;
         // Acquire: as above.
-        Counts { changes: self.changes.load(Ordering::Acquire), hails }
+        Counts { changes: self.changes.load(Ordering::Acquire), hails, called }
     }
 
     /// Calls come in a row that a resident serves: the watcher is to look at the binding, on
@@ -305,23 +299,32 @@ impl Processors {
             is_asleep.then(|| Watched::shared(gate, bell::ASLEEP))
         });
         let change = std::iter::once(Some(Watched::own(&self.changes, counts.changes)));
-        let hail = (role == Role::Watch).then_some(Some(Watched::own(&self.hails, counts.hails)));
-        let words = change.chain(hail).chain(gates).collect::<Option<Vec<_>>>()?;
+        let own = self.own_word(role, counts);
+        let own_count = 1 + usize::from(own.is_some());
+        let words = change.chain(own.map(Some)).chain(gates).collect::<Option<Vec<_>>>()?;
         let crowd = is_crowd(snapshot).then_some(CROWD_SLICE);
         let woken = estacks::sleep(policy, &words, crowd.into_iter().chain(pause).min());
         awake.begin();
         let woken = woken?;
         if let Woken::Woken(at) = woken {
-            let own_count = 1 + usize::from(role == Role::Watch);
             let gate = at.checked_sub(own_count);
             match gate.and_then(|at| heard.get(at)) {
                 Some((class, _)) => awake.told_ring(class),
                 // Who hails the watcher says so when it looks at what is asked for.
-                None if at == HAIL && role == Role::Watch => {}
+                None if at == OWN && role == Role::Watch => {}
                 None => awake.told_found(),
             }
         }
         Some(woken)
+    }
+
+    /// What processors of this role alone sleep on, beside gates.
+    fn own_word(&self, role: Role, counts: Counts) -> Option<Watched<'_>> {
+        match role {
+            Role::Watch => Some(Watched::own(&self.hails, counts.hails)),
+            Role::Relief => Some(Watched::own(self.backlog.call_word().0, counts.called)),
+            Role::Resident(_) => None,
+        }
     }
 
     fn crew(&self) -> MutexGuard<'_, Crew> {
@@ -397,6 +400,14 @@ impl Processors {
                     self.replenish(core);
                     estacks::go_on(u64::MAX);
                 }
+                Need::Take => {
+                    // As above.
+                    self.replenish(core);
+                    backlog::take_calls(core);
+                }
+            }
+            if core.has_come_back_forked() {
+                return false;
             }
         }
     }
@@ -418,6 +429,9 @@ impl Processors {
             if estacks::can_go_on() {
                 return Need::GoOn;
             }
+            if self.backlog.join() {
+                return Need::Take;
+            }
             // Before each sleep: who called for a relief that was not asleep is heard here.
             if heard.replace(counts.changes) != Some(counts.changes) && self.take_over(number) {
                 return Need::Watch;
@@ -425,10 +439,11 @@ impl Processors {
             let snapshot = core.table.load();
             // Not what it knew when it watched: bindings that have gone since would stay.
             current::serve_from(&snapshot);
-            self.sleep(&core.options.wait, &snapshot, Role::Relief, counts, awake);
-            // Its own procedures may have ended the sleep: a watcher that is in a procedure just
-            // then is not stuck.
-            if !estacks::is_busy() {
+            let sleep = || self.sleep(&core.options.wait, &snapshot, Role::Relief, counts, awake);
+            self.backlog.parked(sleep);
+            // Its own procedures may have ended the sleep, or who has calls for it: a watcher that
+            // is in a procedure just then is not stuck.
+            if !estacks::is_busy() && self.backlog.call_word().1 == counts.called {
                 *heard = None;
             }
             let begun = snapshot.classes.iter().filter(|class| !self.holding.holds(class.uid));
@@ -509,40 +524,6 @@ impl Processors {
             tracing::warn!(%error, "no thread for another server processor");
         }
     }
-}
-
-impl Role {
-    /// The gates that one sleep waits for: of classes that are heard, all unless they are too many.
-    pub fn gates<'s>(
-        self,
-        snapshot: &'s Snapshot,
-        awake: &Awake,
-    ) -> impl Iterator<Item = (&'s TrustClass, &'s AtomicU32)> {
-        let classes = snapshot.classes.iter().take(GATES_MAX);
-        let heard = classes.filter(|class| awake.has_heard(class));
-        heard.map(move |class| (&**class, self.gate(class)))
-    }
-
-    fn gate(self, class: &TrustClass) -> &AtomicU32 {
-        match self {
-            Role::Watch => &class.watch().gate,
-            Role::Relief => &class.relief().gate,
-            Role::Resident(processor) => class.resident(processor),
-        }
-    }
-
-    /// The lanes that whoever rings for it sets.
-    fn lanes(self, class: &TrustClass) -> &[AtomicU64] {
-        match self {
-            Role::Watch => &class.watch().lanes,
-            Role::Relief | Role::Resident(_) => &[],
-        }
-    }
-}
-
-/// Whether there are more trust classes than one sleep waits for.
-pub(crate) fn is_crowd(snapshot: &Snapshot) -> bool {
-    snapshot.classes.len() > GATES_MAX
 }
 
 /// The life of one processor.

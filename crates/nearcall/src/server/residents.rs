@@ -20,7 +20,7 @@ use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
 use super::holding;
-use super::processors::Role;
+use super::role::Role;
 use super::run;
 use super::table::Snapshot;
 use super::watch::hot::{act_otherwise, lanes_of};

@@ -24,12 +24,14 @@ use super::awake::Awake;
 use super::binding::ServerBinding;
 use super::current;
 use super::estacks;
-use super::processors::{self, CROWD_SLICE, Processors, Role};
+use super::processors::{CROWD_SLICE, Processors};
+use super::role::{self, Role};
 use super::table::Snapshot;
 use crate::domain::DomainCore;
 use crate::housekeeping::lives;
 use crate::spinning;
 
+mod handing;
 pub(super) mod hot;
 mod shared;
 mod tallies;
@@ -69,6 +71,15 @@ pub(crate) struct Watch<'c> {
     owed: Vec<Owed>,
     /// What a pass finds; kept for its memory.
     found: Vec<Found>,
+    /// What this pass finds is handed over, and the keys of what was hot among it.
+    hands_over: bool,
+    handed: Vec<u64>,
+    /// Looks, of which one in so many is timed.
+    looks: u32,
+    /// Looks at what was handed over and that no taker has taken.
+    left_looks: u32,
+    /// Calls have taken long lately.
+    is_slow: bool,
     /// How many bindings each user has among them; kept likewise.
     users: Vec<(User, u32)>,
     /// Which of the A-stacks that the next pass finds comes first.
@@ -118,6 +129,11 @@ impl<'c> Watch<'c> {
             group: 0,
             owed: Vec::new(),
             found: Vec::new(),
+            hands_over: false,
+            handed: Vec::new(),
+            looks: 0,
+            left_looks: 0,
+            is_slow: false,
             users: Vec::new(),
             turn: 0,
             rounds: [Rounds::new(clock::ticks()); Priority::ALL.len()],
@@ -149,6 +165,9 @@ impl<'c> Watch<'c> {
             }
         }
         self.serve_owed();
+        if self.core.is_stopping() {
+            self.refuse_backlog();
+        }
         while !self.cool_down() {}
     }
 
@@ -202,6 +221,7 @@ impl<'c> Watch<'c> {
     #[inline]
     fn poll_bells(&mut self) -> bool {
         let mut has_served = self.processors.asked.is_some() && self.answer_asking();
+        has_served |= self.processors.backlog.is_some() && self.serve_left();
         has_served |= estacks::has_guests() && self.go_on();
         let mut at = 0;
         // Not a range: whoever answers may learn of classes that have gone.
@@ -371,7 +391,7 @@ impl<'c> Watch<'c> {
         if self.has_served() {
             self.core.housekeeping.note_awake();
         }
-        if !self.owed.is_empty() {
+        if !self.owed.is_empty() || self.processors.backlog.is_some() {
             // Nobody rings for it again.
             self.poll();
             return;
@@ -395,7 +415,7 @@ impl<'c> Watch<'c> {
             self.was_woken = true;
             // What procedures wait for may have ended the sleep, and often.
             let is_late = || clock::ns_since(self.looked) >= CROWD_SLICE.as_nanos() as u64;
-            if woken == Woken::TimedOut && processors::is_crowd(&self.snapshot) && is_late() {
+            if woken == Woken::TimedOut && role::is_crowd(&self.snapshot) && is_late() {
                 self.look_at_all();
             }
         }

@@ -42,6 +42,9 @@ const UNTIMED_MAX: u32 = TOGETHER as u32;
 /// on that one again.
 pub(super) const SPREAD_POLLS: u32 = 64;
 
+/// Looks of which one is timed, to learn how long calls take.
+const TIMED_EACH: u32 = 64;
+
 /// Bits of a hot key that are the A-stack's index.
 const INDEX_BITS: u32 = 20;
 
@@ -241,13 +244,23 @@ impl Watch<'_> {
         if self.has_moved {
             self.part_tallied();
         }
-        let has_served = if self.has_to_share() {
+        self.looks = self.looks.wrapping_add(1);
+        let has_served = if self.looks.is_multiple_of(TIMED_EACH) {
+            self.poll_timed()
+        } else {
+            self.poll_once()
+        };
+        has_served | !self.owed.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn poll_once(&mut self) -> bool {
+        if self.has_to_share() {
             // Who has just rung is to have its turn in this pass.
             self.poll_bells() | self.pass()
         } else {
             self.poll_hot() | self.poll_tallies() | self.poll_bells()
-        };
-        has_served | !self.owed.is_empty()
+        }
     }
 
     /// One look at what is hot, where all of it is one binding's. Calls that take long end it, for
@@ -542,6 +555,6 @@ pub(in crate::server) fn act_otherwise(binding: &ServerBinding, index: u32, look
     }
 }
 
-fn hot_key(binding: &ServerBinding, index: u32) -> u64 {
+pub(super) fn hot_key(binding: &ServerBinding, index: u32) -> u64 {
     binding.key << INDEX_BITS | u64::from(index)
 }

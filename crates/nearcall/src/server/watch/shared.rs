@@ -34,18 +34,18 @@ pub(super) struct Owed {
 /// A call that a pass has found.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found {
-    place: Place,
-    index: u32,
-    call: (Sequence, HeadWords),
+    pub place: Place,
+    pub index: u32,
+    pub call: (Sequence, HeadWords),
     /// Of its binding.
-    key: u64,
+    pub key: u64,
     /// None before it is of the same binding.
     is_first: bool,
 }
 
 /// Where its binding is known from.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+pub(super) enum Place {
     Hot(usize),
     Tallied(usize),
     Owed(usize),
@@ -77,7 +77,7 @@ impl Watch<'_> {
     /// Whether calls of several bindings may be found at once, or some are owed.
     #[inline]
     pub(super) fn has_to_share(&self) -> bool {
-        self.is_shared || !self.owed.is_empty()
+        self.is_shared || self.is_slow || !self.owed.is_empty()
     }
 
     /// What is polled has changed.
@@ -98,6 +98,7 @@ impl Watch<'_> {
         self.find_owed(&mut found);
         let first = self.turn % found.len().max(1);
         found.rotate_left(first);
+        self.hands_over = self.is_to_hand_over(found.len());
         let is_contended = found.iter().any(|each| each.key != found[0].key);
         let has_served = if is_contended {
             // Of one binding's calls none is always the last.
@@ -108,6 +109,7 @@ impl Watch<'_> {
         };
         found.clear();
         self.found = found;
+        self.end_handing_over();
         has_served
     }
 
@@ -116,12 +118,13 @@ impl Watch<'_> {
         if !found.is_empty() {
             self.rounds.iter_mut().for_each(|rounds| rounds.forgive(clock::ticks));
         }
-        let begin = if found.len() > 1 { clock::ticks() } else { 0 };
+        let is_timed = found.len() > 1 && !self.hands_over;
+        let begin = if is_timed { clock::ticks() } else { 0 };
         let first = std::mem::take(&mut self.turn);
         let mut has_served = false;
         for (count, each) in (1..).zip(found) {
             has_served |= self.serve(each);
-            if found.len() > 1 && clock::ns_since(begin) > PASS_NS_MAX {
+            if is_timed && clock::ns_since(begin) > PASS_NS_MAX {
                 // The next one goes on behind it. What is owed does so by itself.
                 if let Place::Hot(_) | Place::Tallied(_) = each.place {
                     self.turn = first.wrapping_add(count);
@@ -194,6 +197,9 @@ impl Watch<'_> {
                     if has_hot && found[..hot_count].iter().any(is_it) {
                         continue;
                     }
+                    if self.processors.backlog.has(key, index) {
+                        continue;
+                    }
                     let is_first = !has_hot && found.len() == before;
                     let call = (sequence, words);
                     found.push(Found { place: Place::Owed(at), index, call, key, is_first });
@@ -230,6 +236,9 @@ impl Watch<'_> {
                 break;
             }
         }
+        if self.hands_over {
+            self.fill_up(found);
+        }
         users.clear();
         self.users = users;
         has_served
@@ -253,9 +262,16 @@ impl Watch<'_> {
         let begin = clock::ticks();
         let has_served = self.serve(each);
         if let Some(binding) = self.binding(each) {
-            binding.deficit.charge(clock::ns_since(begin));
+            // Of what was handed over it is not known yet.
+            let later_ns = if self.hands_over { self.processors.backlog.run_ns() } else { 0 };
+            binding.deficit.charge(clock::ns_since(begin) + u64::from(later_ns));
         }
         has_served
+    }
+
+    /// The next look at what is owed there begins behind this A-stack.
+    pub(super) fn note_owed_served(&mut self, at: usize, index: u32) {
+        self.owed[at].next = index + 1;
     }
 
     /// How many bindings each user has among those found.
@@ -273,7 +289,7 @@ impl Watch<'_> {
     }
 
     #[inline]
-    fn binding(&self, found: &Found) -> Option<&Arc<ServerBinding>> {
+    pub(super) fn binding(&self, found: &Found) -> Option<&Arc<ServerBinding>> {
         match found.place {
             // What is hot changes while calls are served, and whoever lets one go looks at it.
             Place::Hot(at) => {
@@ -291,13 +307,21 @@ impl Watch<'_> {
 
     #[inline]
     fn serve(&mut self, found: &Found) -> bool {
+        if self.hands_over {
+            return self.hand_over(found);
+        }
+        self.serve_here(found)
+    }
+
+    #[inline]
+    pub(super) fn serve_here(&mut self, found: &Found) -> bool {
         match (found.place, self.binding(found)) {
             (_, None) => false,
             (Place::Hot(at), Some(_)) => self.serve_hot(at, found.call),
             (Place::Tallied(at), Some(_)) => self.serve_tallied(at, found.index, found.call),
             (Place::Owed(at), Some(binding)) => {
                 let binding = Arc::clone(binding);
-                self.owed[at].next = found.index + 1;
+                self.note_owed_served(at, found.index);
                 let (sequence, words) = found.call;
                 self.act(&binding, found.index, (Look::Posted(sequence), words))
             }
