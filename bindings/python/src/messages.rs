@@ -2,13 +2,14 @@
 
 use nearcall::OpaqueIn;
 use nearcall::raw::{
-    DescriptorKind, Incoming, MESSAGE_BYTES_MAX, Malformed, Room, UNBOUNDED, check_received,
+    self, DescriptorKind, Incoming, MESSAGE_BYTES_MAX, Malformed, Room, UNBOUNDED, check_received,
 };
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
+use send_wrapper::SendWrapper;
 use smallvec::{SmallVec, smallvec};
 
 use crate::descriptor::{Descriptor, Passed};
@@ -340,16 +341,18 @@ impl<'py> Taker<'_, 'py> {
             (Form::Text, _) => {
                 let bound = if let Type::Text { bound } = declared { *bound } else { UNBOUNDED };
                 let mut room = Room::new();
+                wait_detached(py, incoming)?;
                 let text = incoming.text(length, bound, &mut room)?;
                 let text = check_text(text.as_bytes(), declared)?;
                 Ok(PyString::new(py, text).into_any())
             }
             (Form::Octets, Type::Octets { bound }) => {
+                let is_behind = incoming.is_behind();
                 let payload = incoming.payload(length, *bound)?;
-                let copy = |target: &mut [u8]| payload.copy_out(target);
-                octets(py, payload.len(), copy)
+                octets(py, payload.len(), |target| copy_out(py, is_behind, &payload, target))
             }
             (Form::Lent, Type::Octets { bound }) => {
+                wait_detached(py, incoming)?;
                 let opaque = incoming.lend(length, *bound)?;
                 octets(py, opaque.len(), |target: &mut [u8]| {
                     opaque.copy_to(0, target);
@@ -358,9 +361,10 @@ impl<'py> Taker<'_, 'py> {
             }
             (Form::Elements, Type::Numbers { numbers, bound }) => {
                 let bytes = element_bytes(length, *bound, numbers.width)?;
+                let is_behind = incoming.is_behind();
                 let payload = incoming.payload(bytes, UNBOUNDED)?;
                 let copy = |target: &mut [u8]| {
-                    payload.copy_out(target)?;
+                    copy_out(py, is_behind, &payload, target)?;
                     read::check_numbers(target, numbers)
                 };
                 let memory = made(payload.len(), copy, |bytes, copy| {
@@ -375,6 +379,7 @@ impl<'py> Taker<'_, 'py> {
                 let width = element.fixed_bytes(self.table).unwrap_or(1);
                 let bytes = element_bytes(length, *bound, width)?;
                 let mut room = Room::new();
+                wait_detached(py, incoming)?;
                 let bytes = incoming.bytes(bytes, UNBOUNDED, &mut room)?;
                 let mut reader = Reader::new(py, self.table, &bytes);
                 let list = reader.list(length as usize, element)?;
@@ -383,6 +388,7 @@ impl<'py> Taker<'_, 'py> {
             }
             _ => {
                 let mut room = Room::new();
+                wait_detached(py, incoming)?;
                 let bytes = incoming.bytes(length, UNBOUNDED, &mut room)?;
                 self.parsed(&bytes, declared)
             }
@@ -396,6 +402,34 @@ fn element_bytes(count: u32, bound: u32, width: usize) -> Result<u32, Malformed>
     let claimed = u64::from(count) * width as u64;
     let limit = MESSAGE_BYTES_MAX.into();
     u32::try_from(claimed).map_err(|_| Malformed::Length { claimed, limit })
+}
+
+/// Waits for what the client copies still, and has other threads of this program run meanwhile: a
+/// client that stops would stop all of them.
+fn wait_detached(py: Python<'_>, incoming: &Incoming<'_>) -> Result<(), Malformed> {
+    match incoming.is_behind() {
+        true => detached(py, || incoming.wait_for_all()),
+        false => Ok(()),
+    }
+}
+
+/// Copies a payload, beside its client where that copies it still: then as above.
+fn copy_out(
+    py: Python<'_>,
+    is_behind: bool,
+    payload: &raw::Payload<'_>,
+    target: &mut [u8],
+) -> Result<(), Malformed> {
+    match is_behind {
+        true => detached(py, || payload.copy_out(target)),
+        false => payload.copy_out(target),
+    }
+}
+
+/// Without the interpreter's lock, on this thread.
+fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T) -> T {
+    let work = SendWrapper::new(work);
+    py.detach(move || work.take()())
 }
 
 fn octets<'py>(

@@ -191,10 +191,16 @@ impl<'a> Incoming<'a> {
         reader.finish().map(|()| value)
     }
 
+    /// Whether the client may copy it still, so that to take what is in it may take as long as that,
+    /// or until it counts as stopped (design note 0008).
+    pub fn is_behind(&self) -> bool {
+        self.call.is_some_and(|call| call.behind().is_some())
+    }
+
     /// Waits until the client has copied all of it.
     ///
     /// # Errors: the client has stopped.
-    pub(crate) fn wait_for_all(&self) -> Result<(), Malformed> {
+    pub fn wait_for_all(&self) -> Result<(), Malformed> {
         match self.call.and_then(|call| Some((call, call.behind()?))) {
             Some((call, behind)) if self.end > self.at => {
                 call.wait_behind(behind, self.end - 1).map(drop)
