@@ -191,8 +191,8 @@ impl<'a> Incoming<'a> {
         reader.finish().map(|()| value)
     }
 
-    /// Whether the client may copy it still, so that to take what is in it may take as long as that,
-    /// or until it counts as stopped (design note 0008).
+    /// Whether the client may copy it still, so that to take what is in it may take as long as that
+    /// does, or until the client counts as stopped (design note 0008).
     pub fn is_behind(&self) -> bool {
         self.call.is_some_and(|call| call.behind().is_some())
     }
