@@ -42,7 +42,7 @@ use nearcall_os::{Sealing, Segment};
 use crate::calls::stubs::calls::{NULLS, NullsEntries};
 use crate::calls::{Bound, Call, imported, served};
 use crate::child::{Child, Failure, Link};
-use crate::counts::Pair;
+use crate::counts;
 use crate::paper;
 use crate::rounds::{Statistic, Tally};
 use crate::scale;
@@ -121,7 +121,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
         return Ok(table);
     }
     // Before this thread is bound to one processor.
-    count_instructions(&mut table);
+    count_instructions(&mut table)?;
     let (stages, missing) = Options { processors: Some(2), ..options }.stages()?;
     if let Some(why) = missing {
         skip(&mut table, why);
@@ -150,21 +150,17 @@ fn skip(table: &mut Table, why: &str) {
     PARTS.into_iter().chain([WHOLE]).for_each(|part| table.skip(part, OURS, why));
 }
 
-/// The instructions of each part, if this machine lets a process be stepped. On a thread of its
-/// own, which is bound to the processor of whom it steps.
-fn count_instructions(table: &mut Table) {
-    let step = || {
-        let stepped = Pair::start().and_then(|pair| pair.step(0));
-        stepped.map(|stepped| stepped.parts()).map_err(|error| error.to_string())
-    };
-    match std::thread::spawn(step).join().expect("stepping does not panic") {
-        Ok(parts) => {
-            for (part, count) in parts {
+/// The instructions of each part, if this machine lets a process be stepped.
+fn count_instructions(table: &mut Table) -> Result<(), Failure> {
+    match counts::step_null(counts::CLIENT)? {
+        Ok(stepped) => {
+            for (part, count) in stepped.parts() {
                 table.count(part, &Named::ours(), "instructions", count as f64);
             }
         }
         Err(why) => table.skip("instructions", OURS, why),
     }
+    Ok(())
 }
 
 /// The processor's counter, when all that comes before has been done.
@@ -265,6 +261,11 @@ impl Stamped {
         for (index, [begin, posted, seen, end]) in timed {
             let at = (first + index) % RECORDS * STAMPS_BYTES;
             let (entered, left) = (span.load_u64(at), span.load_u64(at + 8));
+            let is_stamped = entered > 0 && entered <= left;
+            if !is_stamped || ![begin, posted, seen, end].is_sorted() {
+                let call = first + index;
+                return Err(format!("call {call} has stamps {entered} and {left}").into());
+            }
             let stamps = [begin, posted, entered, left, seen, end];
             if !stamps.is_sorted() {
                 backward += 1;

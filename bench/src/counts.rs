@@ -120,6 +120,9 @@ const TRIES: u32 = 5;
 /// Times that the server may have gone elsewhere before the client's calls came.
 const TRIES_MAX: u32 = 20;
 
+/// Pairs that are stepped until one goes well: another process may have either's processor.
+const PAIRS_MAX: u32 = 3;
+
 /// Calls before, not stepped: the A-stack has its bias after them, and the server is awake.
 pub(crate) const WARM_UP: u32 = 1_000;
 
@@ -130,7 +133,7 @@ const STAY: &str = "Watch>::stay_on";
 const POST_TIME: Duration = Duration::from_millis(10);
 
 const SERVER: &str = "counted-server";
-const CLIENT: &str = "counted-client";
+pub const CLIENT: &str = "counted-client";
 
 /// What a child can be. A program that is nothing else has the stubs to itself, so that what they
 /// are inlined into depends on no table's code.
@@ -219,6 +222,20 @@ impl Pair {
         let round = usual(rounds.collect::<Result<_, _>>()?);
         Ok(Stepped { name, stub, round })
     }
+}
+
+/// Null, stepped through on a thread of its own, which is bound to the processor of whom it steps;
+/// the client has this role. What this machine cannot do is the text within.
+///
+/// # Errors: it went wrong, each time that it was tried.
+pub fn step_null(role: &'static str) -> Result<Result<Stepped, String>, Failure> {
+    let step = move || match Pair::with_client(role).and_then(|pair| pair.step(0)) {
+        Ok(stepped) => Ok(Ok(stepped)),
+        Err(Unstepped::Impossible(why)) => Ok(Err(why)),
+        Err(error) => Err(error.to_string()),
+    };
+    let step = || std::thread::spawn(step).join().expect("stepping does not panic");
+    Ok((1..PAIRS_MAX).fold(step(), |stepped, _| stepped.or_else(|_| step()))?)
 }
 
 impl Stepped {

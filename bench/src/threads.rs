@@ -146,7 +146,7 @@ pub fn measure(options: Options, programs: Option<&Path>) -> Result<Table, Failu
                     stage.beside(|| line.subject.measure(stage), || line.against.measure(stage))?,
                 );
             }
-            bouts.iter_mut().for_each(Bout::round);
+            bouts.iter_mut().try_for_each(Bout::round)?;
         }
         for (line, tally) in LINES.iter().zip(&tallies) {
             let case = Case::new(line.case, stage, line.subject.plan(stage));

@@ -147,7 +147,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let mut table = Table::new(NAME);
     if options.processors != Some(1) {
         // Before this thread is bound to one processor.
-        components::count(&mut table);
+        components::count(&mut table)?;
     }
     let (stages, missing) = options.stages()?;
     for (processors, why) in NOT_YET {

@@ -111,16 +111,25 @@ fn build_fibers(target: &Path) -> Result<PathBuf, Failure> {
 }
 
 impl Bout<'_> {
-    /// Measures every case once. One that fails is not asked again.
-    pub fn round(&mut self) {
+    /// Measures every case once. A peer that fails is not asked again; ours is not to fail.
+    pub fn round(&mut self) -> Result<(), Failure> {
         for ((case, ours), tally) in CASES.iter().zip(&mut self.tallies) {
             let (stage, plan) = (self.stage, ours.plan(self.stage));
-            let Ok(rival) = &mut self.rival else { return };
-            match stage.beside(|| rival.measure(case, plan), || ours.measure(stage)) {
-                Ok(round) => tally.add(round),
-                Err(error) => self.rival = Err(error.to_string()),
+            let Ok(rival) = &mut self.rival else { return Ok(()) };
+            let mut failed = None;
+            let round = stage.beside(
+                || {
+                    let measured = rival.measure(case, plan);
+                    measured.inspect_err(|error| failed = Some(error.to_string()))
+                },
+                || ours.measure(stage),
+            );
+            match failed {
+                Some(why) => self.rival = Err(why),
+                None => tally.add(round?),
             }
         }
+        Ok(())
     }
 
     /// What came of it.

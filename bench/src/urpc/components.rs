@@ -22,7 +22,7 @@ use nearcall_threads::run;
 use crate::calls::import;
 use crate::calls::stubs::calls::CallsClient;
 use crate::child::{Failure, Link};
-use crate::counts::{CALL, NOTE, Pair, WARM_UP, own_thread, patient};
+use crate::counts::{self, CALL, NOTE, WARM_UP, own_thread, patient};
 use crate::table::{Named, Table};
 
 use super::FAST;
@@ -44,16 +44,14 @@ const COMPONENTS: [(&str, &str); 7] = [
     ("server-send", "reply"),
 ];
 
-/// Counts them, if this machine lets a process be stepped. On a thread of its own, which is bound
-/// to the processor of whom it steps.
-pub fn count(table: &mut Table) {
-    let step = || {
-        let stepped = Pair::with_client(ROLE).and_then(|pair| pair.step(0));
-        stepped.map_err(|error| error.to_string())
-    };
-    let stepped = match std::thread::spawn(step).join().expect("stepping does not panic") {
+/// Counts them, if this machine lets a process be stepped.
+pub fn count(table: &mut Table) -> Result<(), Failure> {
+    let stepped = match counts::step_null(ROLE)? {
         Ok(stepped) => stepped,
-        Err(why) => return table.skip(CASE, FAST, why),
+        Err(why) => {
+            table.skip(CASE, FAST, why);
+            return Ok(());
+        }
     };
     let parts = stepped.parts();
     for (component, name) in COMPONENTS {
@@ -62,6 +60,7 @@ pub fn count(table: &mut Table) {
         let case = format!("{CASE}-{component}");
         table.count(&case, &Named::bound(FAST), "instructions", *count as f64);
     }
+    Ok(())
 }
 
 #[inline(never)]
