@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import gc
 import os
 import signal
@@ -202,21 +203,15 @@ def test_the_death_of_a_server_is_told_to_all_tasks(
 
 
 def test_several_loops_share_a_client(awaited: typing.Any) -> None:
-    wrong: list[int] = []
-
-    async def calls(own: int) -> None:
+    async def calls(own: int) -> list[int]:
         values = range(own, own + MANY)
-        if await asyncio.gather(*(awaited.add(value, 1) for value in values)) != [
-            value + 1 for value in values
-        ]:
-            wrong.append(own)
+        sums: list[int] = await asyncio.gather(*(awaited.add(value, 1) for value in values))
+        return sums
 
-    threads = [threading.Thread(target=lambda: asyncio.run(calls(own))) for own in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    owns = range(0, 4 * MANY, MANY)
+    with concurrent.futures.ThreadPoolExecutor(len(owns)) as threads:
+        sums = list(threads.map(lambda own: asyncio.run(calls(own)), owns))
+    assert sums == [list(range(own + 1, own + MANY + 1)) for own in owns]
 
 
 def test_loops_that_have_ended_leave_no_descriptor(awaited: typing.Any) -> None:

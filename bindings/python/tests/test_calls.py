@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import os
 import signal
 import sys
@@ -145,19 +146,13 @@ def test_other_threads_run_while_a_call_waits(rust: typing.Any) -> None:
 
 
 def test_threads_share_a_client(rust: typing.Any) -> None:
-    wrong: list[tuple[int, int]] = []
+    def call(own: int) -> list[int]:
+        return [rust.add(own, value) for value in range(500)]
 
-    def call(own: int) -> None:
-        for value in range(500):
-            if rust.add(own, value) != own + value:
-                wrong.append((own, value))
-
-    threads = [threading.Thread(target=call, args=(1000 * own,)) for own in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    owns = range(0, 8_000, 1_000)
+    with concurrent.futures.ThreadPoolExecutor(len(owns)) as threads:
+        sums = list(threads.map(call, owns))
+    assert sums == [list(range(own, own + 500)) for own in owns]
 
 
 def test_control_c_interrupts_a_call(rust: typing.Any) -> None:

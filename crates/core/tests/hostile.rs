@@ -82,10 +82,10 @@ proptest! {
     ) {
         let claimed = claimed.unwrap_or(sequence.previous().as_u32());
         let claim = AtomicU32::new(claimed);
-        if let Look::Posted(call) = turn::look(&AtomicU32::new(word), &claim) {
-            prop_assert!(is(word, call, POSTED));
-            prop_assert_eq!(call.previous(), Sequence::from_u32(claimed));
-        }
+        let due = Sequence::from_u32(claimed).next();
+        let look = turn::look(&AtomicU32::new(word), &claim);
+        prop_assert_eq!(look == Look::Posted(due), is(word, due, POSTED));
+        prop_assert_eq!(matches!(look, Look::Posted(_)), look == Look::Posted(due));
     }
 
     #[test]
@@ -98,11 +98,15 @@ proptest! {
     }
 
     #[test]
-    fn a_call_is_claimed_once(sequence in sequences(), word in any::<u32>()) {
-        let word = AtomicU32::new(word);
+    fn a_call_is_claimed_once(sequence in sequences(), other in any::<Option<u32>>()) {
+        let due = sequence.previous().as_u32();
+        let before = other.unwrap_or(due);
+        let word = AtomicU32::new(before);
         let first = claim::claim(&word, sequence);
+        prop_assert_eq!(first, before == due);
         prop_assert!(!claim::claim(&word, sequence));
-        prop_assert!(!first || claim::was_claimed(&word, sequence));
+        prop_assert!(claim::was_claimed(&word, sequence));
+        prop_assert_eq!(word.into_inner(), if first { sequence.as_u32() } else { before });
     }
 
     #[test]
