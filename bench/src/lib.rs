@@ -27,6 +27,7 @@ pub mod crowd;
 pub mod floor;
 pub mod hog;
 pub mod instructions;
+pub mod lent;
 pub mod machine;
 pub mod outstanding;
 pub mod paper;
@@ -58,6 +59,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (hog::ROLE, hog::play),
     instructions::ours::ROLES[0],
     instructions::ours::ROLES[1],
+    (lent::ROLE, lent::play),
     (outstanding::ROLE, outstanding::play),
     (python::ROLE, python::play),
     (raw::ROLE, raw::play),

@@ -25,14 +25,13 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
 use nearcall::name::Scope;
-use nearcall::{Clerk, Domain, ExportOptions, Opaque};
+use nearcall::{Clerk, Domain, ExportOptions};
 use nearcall_os::processor;
 
-use crate::calls::stubs::calls::{
-    CallsClient, CallsEntries, MovesEntries, MovesServer, SeveralEntries,
-};
+use crate::calls::stubs::calls::{CallsClient, CallsEntries, MovesEntries, SeveralEntries};
 use crate::calls::{self, Server};
 use crate::child::{Child, Failure, Link};
+use crate::lent::Mover;
 use crate::outstanding;
 use crate::rival::Rival;
 use crate::rounds::{Statistic, Tally};
@@ -137,8 +136,6 @@ struct Bout<'s> {
     /// Ends last, after the binding.
     _server: Child,
 }
-
-struct Mover;
 
 /// Measures the table. Who runs where: see `paper`. `made` is an environment with everything;
 /// without it, one is made now.
@@ -303,11 +300,5 @@ fn plan(stage: &Stage, who: Who) -> Plan {
         ) => stage.plan(AWAITED_CALLS, BATCH),
         Who::Grpc => stage.plan(GRPC_CALLS, 1),
         _ => stage.plan_short(),
-    }
-}
-
-impl MovesServer for Mover {
-    fn take(&self, data: Opaque<'_>) {
-        black_box(data.len());
     }
 }

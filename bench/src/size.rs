@@ -1,6 +1,8 @@
 //! The table `size`: one call with 0 B to 256 MiB in, beside one `memcpy` of as many bytes in the
 //! same round. The server copies what it gets, as one that looks at it has to.
 //!
+//! Beside them, in `lent`, what is lent in place.
+//!
 //! All sizes go through the same procedure, whose A-stack holds 1,500 bytes: longer ones go out of
 //! line. (The cases of these names in `paper` have A-stacks that hold them.)
 
@@ -10,6 +12,7 @@ use nearcall::Domain;
 
 use crate::calls::Bound;
 use crate::child::Failure;
+use crate::lent;
 use crate::machine;
 use crate::rounds::{Statistic, Tally};
 use crate::stage::{BATCH, Options, Stage};
@@ -86,6 +89,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
             let against = Named::bound(AGAINST);
             table.tell(&case, &Named::ours(), &against, tally, Statistic::P50);
         }
+        lent::measure(stage, (&domain, &directory.join("lent")), options.rounds, &mut table)?;
     }
     Ok(table)
 }
