@@ -50,6 +50,7 @@ pub mod t28_soak;
 pub mod t29_policy;
 pub mod t30_forged;
 pub mod t31_reused;
+pub mod told;
 pub mod watchpoints;
 
 use std::path::PathBuf;

@@ -15,9 +15,10 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use super::effects;
 use super::hand;
 use super::oracle::{CallName, Effects, Entry, Told, judge};
-use super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
+use super::player::{Held, Player, Role, bind_in, died_of_plant};
 use super::report::Stopped;
 use super::t03_system_calls::starter;
+use super::told::heard;
 use crate::effects::effects::EffectsClient;
 
 /// Longest that anybody may take to do anything.

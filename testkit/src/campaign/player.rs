@@ -21,9 +21,8 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, se
 
 use super::decoders::forms;
 use super::memory::HEAP;
-use super::oracle::{CallName, Entry, Told};
 use super::t29_policy::Part;
-use super::{effects, hand, looked_at};
+use super::{effects, hand, looked_at, told};
 use super::{t07_hostile, t13_canaries, t17_races, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
@@ -92,9 +91,6 @@ pub enum Role {
     /// Calls `Forms` with the pattern of T13.
     Fill,
 }
-
-/// Calls that a caller makes, beside a `null`.
-pub const EFFECTS_OF_A_CALLER: u64 = 2;
 
 /// The call of one that holds a binding, if it is an effect.
 pub const HOLDERS_CALL: u64 = 1;
@@ -352,7 +348,7 @@ pub fn play_if_told() -> Option<ExitCode> {
         }
         "prompted" => looked_at::ask(directory, name),
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
-        "call" => call(directory, name, rest),
+        "call" => told::call(directory, name, rest),
         "hold" => hold(directory, name, rest),
         "suffer" => suffer(directory, name, rest),
         "twins" => t17_races::twins(directory, name, rest.parse().expect("a number of calls")),
@@ -392,28 +388,6 @@ fn serve_with<Clerks>(
     domain.shut_down();
 }
 
-fn call(directory: &Path, name: &str, rest: &str) {
-    let client = rest.trim_end_matches(['+', '>']).parse().expect("the number of a client");
-    println!("ready");
-    io::stdin().read_line(&mut String::new()).expect("standard input");
-    match bind(directory, name, Duration::from_secs(5)) {
-        Ok(bound) => {
-            if rest.ends_with('+') {
-                // Where it dies, or its server does, there is nothing to be told of it.
-                let _ = effects::call_long(&bound);
-            }
-            for number in 1..=EFFECTS_OF_A_CALLER {
-                let outcome = match rest.ends_with('>') {
-                    true => bound.relay(client, number).map(drop),
-                    false => bound.effect(client, number),
-                };
-                say(&Entry::of(CallName { client, number }, bound.binding(), &outcome));
-            }
-        }
-        Err(error) => println!("no binding: {error}"),
-    }
-}
-
 fn hold(directory: &Path, name: &str, client: &str) {
     let bound = bind(directory, name, Duration::from_secs(60)).expect("a binding");
     match client.parse() {
@@ -433,36 +407,6 @@ pub fn play_instead(mut command: Command, role: Role, directory: &Path, name: &s
 pub fn allow_descriptors() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("up to the maximum");
-}
-
-fn say(entry: &Entry) {
-    let word = match entry.told {
-        Told::Returned => "returned",
-        Told::DidNotRun => "did-not-run",
-        Told::MayHaveRun => "may-have-run",
-        Told::Nothing => unreachable!("whoever says something was told something"),
-    };
-    let lives = [entry.life, entry.blamed].into_iter().flatten();
-    let lives: String = lives.map(|life| format!(" {life}")).collect();
-    println!("{} {word}{lives}", entry.call.number);
-}
-
-/// What a caller's lines say that its calls were told.
-pub fn heard(client: u64, lines: &str) -> Vec<Entry> {
-    let entry = |number: u64| {
-        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let mut lines = lines.lines().map(words);
-        let words = lines.find(|words| words[0] == number.to_string()).unwrap_or_default();
-        let told = match words.get(1).map(String::as_str) {
-            Some("returned") => Told::Returned,
-            Some("did-not-run") => Told::DidNotRun,
-            Some("may-have-run") => Told::MayHaveRun,
-            _ => Told::Nothing,
-        };
-        let life = |at: usize| words.get(at)?.parse().ok();
-        Entry { call: CallName { client, number }, told, life: life(2), blamed: life(3) }
-    };
-    (1..=EFFECTS_OF_A_CALLER).map(entry).collect()
 }
 
 fn suffer(directory: &Path, name: &str, honest: &str) {
@@ -578,19 +522,4 @@ fn status_kb(pid: u32, key: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_caller_says_is_what_it_was_told() {
-        let call = |number| CallName { client: 7, number };
-        let returned = Entry { life: Some(50), ..Entry::told(call(1), Told::Returned) };
-        let nothing = Entry::told(call(2), Told::Nothing);
-        assert_eq!(heard(7, "1 returned 50\n"), [returned, nothing]);
-        let failed = Entry { life: Some(50), blamed: Some(51), told: Told::MayHaveRun, ..nothing };
-        assert_eq!(heard(7, "1 returned 50\n2 may-have-run 50 51\n"), [returned, failed]);
-    }
 }

@@ -1,0 +1,80 @@
+//! A client that is told to go, calls, and says what it was told; and how that is read again.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use super::effects;
+use super::oracle::{CallName, Entry, Told};
+use super::player::bind;
+
+/// Calls that a caller makes, beside a `null`.
+pub const EFFECTS_OF_A_CALLER: u64 = 2;
+
+/// Told to go, binds, calls, and says what came of each call.
+pub fn call(directory: &Path, name: &str, rest: &str) {
+    let client = rest.trim_end_matches(['+', '>']).parse().expect("the number of a client");
+    println!("ready");
+    io::stdin().read_line(&mut String::new()).expect("standard input");
+    match bind(directory, name, Duration::from_secs(5)) {
+        Ok(bound) => {
+            if rest.ends_with('+') {
+                // Where it dies, or its server does, there is nothing to be told of it.
+                let _ = effects::call_long(&bound);
+            }
+            for number in 1..=EFFECTS_OF_A_CALLER {
+                let outcome = match rest.ends_with('>') {
+                    true => bound.relay(client, number).map(drop),
+                    false => bound.effect(client, number),
+                };
+                say(&Entry::of(CallName { client, number }, bound.binding(), &outcome));
+            }
+        }
+        Err(error) => println!("no binding: {error}"),
+    }
+}
+
+fn say(entry: &Entry) {
+    let word = match entry.told {
+        Told::Returned => "returned",
+        Told::DidNotRun => "did-not-run",
+        Told::MayHaveRun => "may-have-run",
+        Told::Nothing => unreachable!("whoever says something was told something"),
+    };
+    let lives = [entry.life, entry.blamed].into_iter().flatten();
+    let lives: String = lives.map(|life| format!(" {life}")).collect();
+    println!("{} {word}{lives}", entry.call.number);
+}
+
+/// What a caller's lines say that its calls were told.
+pub fn heard(client: u64, lines: &str) -> Vec<Entry> {
+    let entry = |number: u64| {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut lines = lines.lines().map(words);
+        let words = lines.find(|words| words[0] == number.to_string()).unwrap_or_default();
+        let told = match words.get(1).map(String::as_str) {
+            Some("returned") => Told::Returned,
+            Some("did-not-run") => Told::DidNotRun,
+            Some("may-have-run") => Told::MayHaveRun,
+            _ => Told::Nothing,
+        };
+        let life = |at: usize| words.get(at)?.parse().ok();
+        Entry { call: CallName { client, number }, told, life: life(2), blamed: life(3) }
+    };
+    (1..=EFFECTS_OF_A_CALLER).map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_caller_says_is_what_it_was_told() {
+        let call = |number| CallName { client: 7, number };
+        let returned = Entry { life: Some(50), ..Entry::told(call(1), Told::Returned) };
+        let nothing = Entry::told(call(2), Told::Nothing);
+        assert_eq!(heard(7, "1 returned 50\n"), [returned, nothing]);
+        let failed = Entry { life: Some(50), blamed: Some(51), told: Told::MayHaveRun, ..nothing };
+        assert_eq!(heard(7, "1 returned 50\n2 may-have-run 50 51\n"), [returned, failed]);
+    }
+}
