@@ -4,21 +4,23 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use nearcall::{Clerk, Domain};
 use nearcall_core::{Phase, TurnWord};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use super::effects;
 use super::hand;
 use super::oracle::{CallName, Effects, Entry, Told, judge};
 use super::player::{Held, Player, Role, bind_in, died_of_plant};
 use super::report::Stopped;
-use super::t03_system_calls::starter;
-use super::told::heard;
+use super::t03_system_calls::strace::{Inject, Seen, Strace};
+use super::told::{self, heard};
 use crate::effects::effects::EffectsClient;
 
 /// Longest that anybody may take to do anything.
@@ -31,6 +33,15 @@ pub struct Life {
     pub was_killed: bool,
     /// From when its end was seen to when the survivor was told; only of a server.
     pub told_after: Option<Duration>,
+    /// What must not be.
+    pub violations: Vec<String>,
+}
+
+/// What came of a life whose system calls were disturbed.
+#[derive(Debug)]
+pub struct Disturbed {
+    /// Which it made, and which of them were.
+    pub seen: Seen,
     /// What must not be.
     pub violations: Vec<String>,
 }
@@ -173,28 +184,29 @@ impl Survivor {
         Ok(life)
     }
 
-    /// A server is started whose system calls are disturbed, and is called. `None`: it was
-    /// disturbed before it was ready, and did not panic.
-    pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
-        let starter = starter(injects);
-        let started = Player::start_under(&starter, Role::Serve, self.directory(), NAME, "");
-        let mut server = match started {
-            Ok(server) => server,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
-            Err(error) => return Ok(own_panic(error.to_string()).map(|panic| vec![panic])),
-        };
-        let answers = self.call();
-        let mut violations = judge(&answers.history, &self.effects());
-        if answers.lost > 0 {
-            violations.push(format!("{} replies were there and not delivered", answers.lost));
+    /// A server is started whose system calls are disturbed, or only looked at, and is called.
+    pub fn disturbed(&mut self, injects: &[Inject]) -> Result<Disturbed, Stopped> {
+        let mut server = Player::start(Role::Export, self.directory(), NAME, "")?;
+        let strace = Strace::attach(server.pid(), injects)?;
+        server.go()?;
+        let mut violations = Vec::new();
+        let said = server.line_in_time().unwrap_or_else(|error| {
+            violations.push(format!("the server: {error}"));
+            String::new()
+        });
+        if said == told::EXPORTED {
+            let answers = self.call();
+            violations.extend(judge(&answers.history, &self.effects()));
+            if answers.lost > 0 {
+                let lost = answers.lost;
+                violations.push(format!("{lost} replies were there and not delivered"));
+            }
         }
         drop(server.take_input());
-        if let Err(error) = server.ended_in_time() {
-            violations.push(format!("the server: {error}"));
-        }
-        let (_, complaints) = server.said()?;
-        violations.extend(own_panic(complaints));
-        Ok(Some(violations))
+        let ended = server.ended_in_time();
+        let complaints = server.said()?.1;
+        violations.extend(ending(ended, !said.is_empty(), &complaints));
+        Ok(Disturbed { seen: strace.seen()?, violations })
     }
 
     /// What dead servers have left here after a while.
@@ -221,10 +233,23 @@ impl Answers {
     }
 }
 
-/// A complaint of a player, if it is of a panic in our code. The standard library panics in a new
-/// thread that cannot map the guard of its stack.
-fn own_panic(complaints: String) -> Option<String> {
-    complaints.contains("panicked at crates/").then_some(complaints)
+/// What is wrong with how a player ended whose system calls were disturbed. It may be killed, and
+/// it may end because the standard library panics or finds no memory; else it says what came of it.
+fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Option<String> {
+    let status = match ended {
+        Ok(status) => status,
+        Err(error) => return Some(error.to_string()),
+    };
+    let is_by_the_library = match (status.code(), status.signal().and_then(Signal::from_named_raw))
+    {
+        (_, Some(Signal::KILL)) => true,
+        (_, Some(Signal::ABORT)) => complaints.contains("memory allocation of "),
+        (Some(101), _) => complaints.contains("panicked at /rustc/"),
+        _ => status.success() && has_said,
+    };
+    let is_our_panic = complaints.contains("panicked at crates/");
+    let complaint = complaints.split("stack backtrace:").next().unwrap_or_default().trim();
+    (is_our_panic || !is_by_the_library).then(|| format!("it ended by {status}: {complaint}"))
 }
 
 /// How many replies stand in the A-stacks of the bindings that this process has imported: each
@@ -332,30 +357,25 @@ impl Host {
         judge(history, &effects::written(self.directory.path()))
     }
 
-    /// A client is started whose system calls are disturbed, and calls. `None`: it was disturbed
-    /// before it was ready, and did not panic.
-    pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
+    /// A client is started whose system calls are disturbed, or only looked at, and calls. It lends
+    /// memory, and makes a long call, too.
+    pub fn disturbed(&mut self, injects: &[Inject]) -> Result<Disturbed, Stopped> {
         self.clients += 1;
-        let (number, starter) = (self.clients, starter(injects));
-        let (path, rest) = (self.directory.path(), number.to_string());
-        let mut client = match Player::start_under(&starter, Role::Call, path, NAME, &rest) {
-            Ok(client) => client,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
-            Err(error) => return Ok(own_panic(error.to_string()).map(|panic| vec![panic])),
-        };
-        // One that is gone already does not hear it.
-        let _ = client.go();
-        let mut violations = Vec::new();
-        if let Err(error) = client.ended_in_time() {
-            violations.push(format!("the client: {error}"));
-        }
+        let (number, path) = (self.clients, self.directory.path());
+        let mut client = Player::start(Role::Call, path, NAME, &format!("{number}*"))?;
+        let strace = Strace::attach(client.pid(), injects)?;
+        client.go()?;
+        let ended = client.ended_in_time();
         let (said, complaints) = client.said()?;
-        violations.extend(own_panic(complaints));
-        violations.extend(self.judge(&heard(number, &said)));
+        let history = heard(number, &said);
+        let is_told = history.iter().all(|entry| entry.told != Told::Nothing);
+        let has_said = is_told || said.starts_with("no binding: ");
+        let mut violations = self.judge(&history);
+        violations.extend(ending(ended, has_said, &complaints));
         if let Err(error) = self.neighbour.add(2, 3) {
             violations.push(format!("a neighbour's call failed: {error}"));
         }
-        Ok(Some(violations))
+        Ok(Disturbed { seen: strace.seen()?, violations })
     }
 
     /// What dead clients have left here after a while.

@@ -60,6 +60,8 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum Role {
     /// Exports `Effects` until its input ends.
     Serve,
+    /// The same, told to go; says before how the export went.
+    Export,
     /// The same, of a server that calls on the one whose name it is given.
     Relay,
     /// Exports `Faults` from one processor until its input ends.
@@ -69,7 +71,8 @@ pub enum Role {
     /// Exports `Crowd` until its input ends.
     Echo,
     /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
-    /// too, if there is a `+` behind its number; has its server call on, if there is a `>`.
+    /// too, if there is a `+` behind its number, and lends memory before that if there is a `*`;
+    /// has its server call on, if there is a `>`.
     Call,
     /// Binds and makes one call before it says that it is ready, and holds the binding until its
     /// input ends. The call is an effect if it is given a number as a client.
@@ -100,6 +103,7 @@ impl Role {
     pub fn word(self) -> &'static str {
         match self {
             Role::Serve => "serve",
+            Role::Export => "export",
             Role::Relay => "relay",
             Role::Test => "test",
             Role::Prompted => "prompted",
@@ -169,8 +173,7 @@ impl Player {
         let mut child = command.spawn()?;
         let output = Some(BufReader::new(child.stdout.take().expect("piped")));
         let mut player = Player { child, output, is_gone: false };
-        player.await_words()?;
-        let line = player.line()?;
+        let line = player.line_in_time()?;
         if line == "ready" {
             return Ok(player);
         }
@@ -184,8 +187,10 @@ impl Player {
         self.child.id()
     }
 
-    /// Waits until it says something, or ends.
-    fn await_words(&mut self) -> io::Result<()> {
+    /// The next line that it says; empty if it ends.
+    ///
+    /// # Errors: it says nothing for ten seconds, and was killed.
+    pub fn line_in_time(&mut self) -> io::Result<String> {
         let longest = rustix::time::Timespec { tv_sec: END_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
         let output = self.output.as_ref().expect("not taken").get_ref();
         let said = poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&longest))?;
@@ -193,7 +198,7 @@ impl Player {
             self.kill()?;
             return Err(io::Error::new(io::ErrorKind::TimedOut, "a player says nothing"));
         }
-        Ok(())
+        self.line()
     }
 
     /// The next line that it says; empty if there is none.
@@ -340,6 +345,7 @@ pub fn play_if_told() -> Option<ExitCode> {
     let directory = Path::new(directory);
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),
+        "export" => told::export(directory, name),
         "relay" => serve(|domain| effects::export_before(rest, domain, directory, name)),
         "test" => {
             let mut alone = DomainOptions::default();

@@ -1,8 +1,16 @@
-//! A client that is told to go, calls, and says what it was told; and how that is read again.
+//! Players that are told to go: a client that calls, and says what it was told; how that is read
+//! again; and a server that exports.
+//!
+//! They hear and speak by system calls that the runtime makes none of (`readv`, `writev`), so that
+//! row T3 disturbs the runtime's alone.
 
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::path::Path;
 use std::time::Duration;
+
+use nearcall::Domain;
+use rustix::io::{readv, retry_on_intr, writev};
+use rustix::process::{PTracer, set_ptracer};
 
 use super::effects;
 use super::oracle::{CallName, Entry, Told};
@@ -11,14 +19,20 @@ use super::player::bind;
 /// Calls that a caller makes, beside a `null`.
 pub const EFFECTS_OF_A_CALLER: u64 = 2;
 
+/// What one lends: as much as has huge pages.
+const LENT_BYTES: usize = 2 << 20;
+
 /// Told to go, binds, calls, and says what came of each call.
 pub fn call(directory: &Path, name: &str, rest: &str) {
-    let client = rest.trim_end_matches(['+', '>']).parse().expect("the number of a client");
-    println!("ready");
-    io::stdin().read_line(&mut String::new()).expect("standard input");
+    let client = rest.trim_end_matches(['+', '*', '>']).parse().expect("the number of a client");
+    await_go();
     match bind(directory, name, Duration::from_secs(5)) {
         Ok(bound) => {
-            if rest.ends_with('+') {
+            if rest.ends_with('*') {
+                // What it lends it may not get, and calls without.
+                let _ = bound.binding().lend(LENT_BYTES);
+            }
+            if rest.ends_with(['+', '*']) {
                 // Where it dies, or its server does, there is nothing to be told of it.
                 let _ = effects::call_long(&bound);
             }
@@ -30,8 +44,49 @@ pub fn call(directory: &Path, name: &str, rest: &str) {
                 say(&Entry::of(CallName { client, number }, bound.binding(), &outcome));
             }
         }
-        Err(error) => println!("no binding: {error}"),
+        Err(error) => speak(&format!("no binding: {error}")),
     }
+}
+
+/// What a server says that was told to go, and exports.
+pub const EXPORTED: &str = "exported";
+
+/// Told to go, exports `Effects`, says how that went, and serves until its input ends.
+pub fn export(directory: &Path, name: &str) {
+    await_go();
+    let exported = Domain::new().map_err(|error| error.to_string()).and_then(|domain| {
+        let clerk = effects::export(&domain, directory, name).map_err(|error| error.to_string())?;
+        Ok((domain, clerk))
+    });
+    match exported {
+        Ok((domain, clerk)) => {
+            speak(EXPORTED);
+            while hear() > 0 {}
+            drop(clerk);
+            domain.shut_down();
+        }
+        Err(error) => speak(&format!("not exported: {error}")),
+    }
+}
+
+fn await_go() {
+    // Where nobody is kept from being traced, there is nothing to allow.
+    let _ = set_ptracer(PTracer::Any);
+    speak("ready");
+    hear();
+}
+
+/// How many bytes the next words have; none at their end.
+fn hear() -> usize {
+    let mut words = [0; 64];
+    let input = &mut [IoSliceMut::new(&mut words)];
+    retry_on_intr(|| readv(io::stdin(), input)).expect("standard input")
+}
+
+fn speak(line: &str) {
+    let line = format!("{line}\n");
+    let said = retry_on_intr(|| writev(io::stdout(), &[IoSlice::new(line.as_bytes())]));
+    assert_eq!(said.expect("standard output"), line.len());
 }
 
 fn say(entry: &Entry) {
@@ -43,7 +98,7 @@ fn say(entry: &Entry) {
     };
     let lives = [entry.life, entry.blamed].into_iter().flatten();
     let lives: String = lives.map(|life| format!(" {life}")).collect();
-    println!("{} {word}{lives}", entry.call.number);
+    speak(&format!("{} {word}{lives}", entry.call.number));
 }
 
 /// What a caller's lines say that its calls were told.
