@@ -240,11 +240,13 @@ fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Op
         Ok(status) => status,
         Err(error) => return Some(error.to_string()),
     };
+    let is_panic = complaints.contains("panicked at /rustc/");
     let is_by_the_library = match (status.code(), status.signal().and_then(Signal::from_named_raw))
     {
         (_, Some(Signal::KILL)) => true,
-        (_, Some(Signal::ABORT)) => complaints.contains("memory allocation of "),
-        (Some(101), _) => complaints.contains("panicked at /rustc/"),
+        // As a thread's start may panic, which does not unwind.
+        (_, Some(Signal::ABORT)) => is_panic || complaints.contains("memory allocation of "),
+        (Some(101), _) => is_panic,
         _ => status.success() && has_said,
     };
     let is_our_panic = complaints.contains("panicked at crates/");

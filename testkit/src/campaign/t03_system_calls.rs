@@ -136,7 +136,10 @@ fn disturbances(setup: &Setup, side: Side, most: &BTreeMap<String, u32>) -> Vec<
             single.extend(faults.map(|fault| Inject { call, fault, time }));
         }
     }
-    let mut any = || single[chances.usize(..single.len())];
+    // Whoever cannot write says no panic that the other one of two has caused.
+    let is_silent = |inject: &Inject| inject.call == "write" && inject.fault != Fault::Kill;
+    let said: Vec<_> = single.iter().copied().filter(|inject| !is_silent(inject)).collect();
+    let mut any = || said[chances.usize(..said.len())];
     let pairs = if setup.is_nightly { PAIRS_AT_NIGHT } else { 0 };
     let pairs: Vec<_> = (0..pairs).map(|_| vec![any(), any()]).collect();
     single.iter().map(|inject| vec![*inject]).chain(pairs).collect()
