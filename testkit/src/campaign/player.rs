@@ -62,6 +62,8 @@ pub enum Role {
     Serve,
     /// The same, told to go; says before how the export went.
     Export,
+    /// The same, with room for 4 MiB of its clients' memory.
+    Tight,
     /// The same, of a server that calls on the one whose name it is given.
     Relay,
     /// Exports `Faults` from one processor until its input ends.
@@ -104,6 +106,7 @@ impl Role {
         match self {
             Role::Serve => "serve",
             Role::Export => "export",
+            Role::Tight => "tight",
             Role::Relay => "relay",
             Role::Test => "test",
             Role::Prompted => "prompted",
@@ -346,6 +349,11 @@ pub fn play_if_told() -> Option<ExitCode> {
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),
         "export" => told::export(directory, name),
+        "tight" => {
+            let mut tight = DomainOptions::default();
+            tight.mapped_bytes_max = 4 << 20;
+            serve_with(tight, |domain| effects::export(domain, directory, name));
+        }
         "relay" => serve(|domain| effects::export_before(rest, domain, directory, name)),
         "test" => {
             let mut alone = DomainOptions::default();
