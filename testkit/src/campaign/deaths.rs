@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use nearcall::{Clerk, Domain};
+use nearcall::{Binding, CallError, Clerk, Domain};
 use nearcall_core::{Phase, TurnWord};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
@@ -22,6 +22,9 @@ use super::report::Stopped;
 use super::t03_system_calls::strace::{Inject, Seen, Strace};
 use super::told::{self, heard};
 use crate::effects::effects::EffectsClient;
+use crate::faults::faults::{FEEDING, FeedingClient};
+use crate::feeding;
+use crate::server::import_options;
 
 /// Longest that anybody may take to do anything.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -93,6 +96,10 @@ const SURVIVOR: u64 = 0;
 
 /// Calls that the survivor makes of each server.
 const CALLS: u64 = 3;
+
+/// Items of a feed, and how long a server takes for each: what it has made is sent meanwhile.
+const ITEMS: u32 = 3;
+const ITEM_MS: u32 = 1;
 
 impl Survivor {
     /// Who calls servers that die.
@@ -184,7 +191,8 @@ impl Survivor {
         Ok(life)
     }
 
-    /// A server is started whose system calls are disturbed, or only looked at, and is called.
+    /// A server is started whose system calls are disturbed, or only looked at, and is called;
+    /// by a feed, too.
     pub fn disturbed(&mut self, injects: &[Inject]) -> Result<Disturbed, Stopped> {
         let mut server = Player::start(Role::Export, self.directory(), NAME, "")?;
         let strace = Strace::attach(server.pid(), injects)?;
@@ -201,12 +209,29 @@ impl Survivor {
                 let lost = answers.lost;
                 violations.push(format!("{lost} replies were there and not delivered"));
             }
+            if answers.are_all() {
+                violations.extend(self.feed());
+            }
         }
-        drop(server.take_input());
+        if !said.is_empty() {
+            drop(server.take_input());
+        }
         let ended = server.ended_in_time();
         let complaints = server.said()?.1;
         violations.extend(ending(ended, !said.is_empty(), &complaints));
         Ok(Disturbed { seen: strace.seen()?, violations })
+    }
+
+    /// Takes the items of a feed, of which there are less only where that is said.
+    fn feed(&self) -> Option<String> {
+        let mut options = import_options(self.directory());
+        options.timeout = TIMEOUT;
+        let name = feeding::name_of(NAME);
+        let bound = Binding::import_with(&self.domain, &name, &FEEDING, options).ok()?;
+        let client = FeedingClient::new(bound).with_deadline(TIMEOUT);
+        let items: Result<Vec<u32>, CallError> = client.numbers(ITEMS, ITEM_MS).ok()?.collect();
+        let count = items.ok()?.len();
+        (count != ITEMS as usize).then(|| format!("a feed of {ITEMS} is over after {count}"))
     }
 
     /// What dead servers have left here after a while.
@@ -234,13 +259,15 @@ impl Answers {
 }
 
 /// What is wrong with how a player ended whose system calls were disturbed. It may be killed, and
-/// it may end because the standard library panics or finds no memory; else it says what came of it.
+/// it may end because a library panics or finds no memory; else it says what came of it.
 fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Option<String> {
     let status = match ended {
         Ok(status) => status,
         Err(error) => return Some(error.to_string()),
     };
-    let is_panic = complaints.contains("panicked at /rustc/");
+    // `rustix` learns of the length of a page in one of two ways, and panics where both fail.
+    let panics = ["panicked at /rustc/", "/param/auxv.rs:"];
+    let is_panic = panics.iter().any(|panic| complaints.contains(panic));
     let is_by_the_library = match (status.code(), status.signal().and_then(Signal::from_named_raw))
     {
         (_, Some(Signal::KILL)) => true,

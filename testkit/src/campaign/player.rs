@@ -60,7 +60,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum Role {
     /// Exports `Effects` until its input ends.
     Serve,
-    /// The same, told to go; says before how the export went.
+    /// The same and `Feeding`, told to go; says before how the exports went.
     Export,
     /// The same, with room for 4 MiB of its clients' memory.
     Tight,

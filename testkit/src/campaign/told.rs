@@ -15,6 +15,7 @@ use rustix::process::{PTracer, set_ptracer};
 use super::effects;
 use super::oracle::{CallName, Entry, Told};
 use super::player::bind;
+use crate::feeding;
 
 /// Calls that a caller makes, beside a `null`.
 pub const EFFECTS_OF_A_CALLER: u64 = 2;
@@ -51,18 +52,21 @@ pub fn call(directory: &Path, name: &str, rest: &str) {
 /// What a server says that was told to go, and exports.
 pub const EXPORTED: &str = "exported";
 
-/// Told to go, exports `Effects`, says how that went, and serves until its input ends.
+/// Told to go, exports `Effects` and `Feeding`, says how that went, and serves until its input
+/// ends.
 pub fn export(directory: &Path, name: &str) {
     await_go();
     let exported = Domain::new().map_err(|error| error.to_string()).and_then(|domain| {
-        let clerk = effects::export(&domain, directory, name).map_err(|error| error.to_string())?;
-        Ok((domain, clerk))
+        let effects = effects::export(&domain, directory, name);
+        let clerks =
+            effects.and_then(|clerk| Ok([clerk, feeding::export(&domain, directory, name)?]));
+        Ok((domain, clerks.map_err(|error| error.to_string())?))
     });
     match exported {
-        Ok((domain, clerk)) => {
+        Ok((domain, clerks)) => {
             speak(EXPORTED);
             while hear() > 0 {}
-            drop(clerk);
+            drop(clerks);
             domain.shut_down();
         }
         Err(error) => speak(&format!("not exported: {error}")),

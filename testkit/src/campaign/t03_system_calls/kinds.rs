@@ -26,7 +26,7 @@ pub enum Made {
 /// What the player makes itself, and the runtime does not.
 const OF_PLAYERS: [&str; 2] = ["readv", "writev"];
 
-const BY_NEITHER: [&str; 6] = [
+const BY_NEITHER: [&str; 4] = [
     // The child of a fork(2).
     "dup3",
     // Sockets that were handed down.
@@ -35,13 +35,11 @@ const BY_NEITHER: [&str; 6] = [
     "restart_syscall",
     // Introductions.
     "socketpair",
-    // Iterators of feeds.
-    "timerfd_create",
-    "timerfd_settime",
 ];
 
-/// Of the socket of a name and whoever comes there, and of processors that sleep.
-const BY_SERVERS_ALONE: [&str; 12] = [
+/// Of the socket of a name and whoever comes there, of processors that sleep, and of iterators of
+/// feeds.
+const BY_SERVERS_ALONE: [&str; 14] = [
     "accept4",
     "bind",
     "chmod",
@@ -53,6 +51,8 @@ const BY_SERVERS_ALONE: [&str; 12] = [
     "openat",
     "prlimit64",
     "statx",
+    "timerfd_create",
+    "timerfd_settime",
     "unlink",
 ];
 
@@ -68,9 +68,11 @@ const BY_CHANCE_OF_CLIENTS: [&str; 4] = ["exit", "madvise", "ppoll", "read"];
 /// for a broken invariant of our own, which is asserted while debugging; where `rseq` does, the C
 /// library ends the process; and a sleep may be interrupted, after which the standard library goes
 /// on with it.
-const NEVER_FAIL: [&str; 11] = [
+const NEVER_FAIL: [&str; 12] = [
     "clock_gettime",
     "clock_nanosleep",
+    // The kernel's closes whatever it says, and what it locks; one that is failed here does not.
+    "close",
     "exit",
     "exit_group",
     // Wakes are among them: one that is failed here wakes nobody, and a server whose last one is
