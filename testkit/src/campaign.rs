@@ -50,6 +50,7 @@ pub mod t28_soak;
 pub mod t29_policy;
 pub mod t30_forged;
 pub mod t31_reused;
+pub mod told;
 pub mod watchpoints;
 
 use std::path::PathBuf;
@@ -120,7 +121,7 @@ const NO_KANI: &str = "Kani could not be installed where the rows were written: 
 pub const ROWS: &[Row] = &[
     runs("T1", "killed at named steps", 6_000, t01_named_steps::run),
     runs("T2", "killed at every instruction", 1000, t02_every_instruction::run),
-    runs("T3", "system calls that fail and kill", 800, t03_system_calls::run),
+    runs("T3", "system calls that fail and kill", 1_000, t03_system_calls::run),
     runs("T4", "stopped, and going on", 500, t04_stopped::run),
     runs("T5", "killed under eight clients", 1_000, t05_rebind::run),
     runs("T6", "clerks that come and go", 200, t06_clerks::run),

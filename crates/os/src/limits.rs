@@ -5,10 +5,14 @@ use std::io;
 
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Mappings that a process may have where the system does not tell: what Linux begins with.
 const MAPPINGS: u64 = 65_530;
+
+/// Descriptors that a process may have where the system does not tell, as a filter of system calls
+/// may forbid it: what Linux begins with.
+const DESCRIPTORS: u64 = 1_024;
 
 /// Where it tells.
 const MAPPINGS_FILE: &str = "/proc/sys/vm/max_map_count";
@@ -18,7 +22,7 @@ const MAPPINGS_FILE: &str = "/proc/sys/vm/max_map_count";
 ///
 /// # Errors: the system's word; the limit is what it was.
 pub fn raise_descriptors() -> io::Result<()> {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let Rlimit { current, maximum } = descriptors_told()?;
     if current == maximum {
         return Ok(());
     }
@@ -36,7 +40,19 @@ pub fn is_no_room(error: &io::Error) -> bool {
 /// How many descriptors this process may have now.
 pub fn descriptors() -> u64 {
     // `None`: without limit.
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+    descriptors_told().map_or(DESCRIPTORS, |told| told.current.unwrap_or(u64::MAX))
+}
+
+/// By hand, because `rustix` panics where the system does not tell.
+fn descriptors_told() -> io::Result<Rlimit> {
+    let mut told = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: it writes one `rlimit`, and `told` is one that nobody else uses meanwhile.
+    let outcome = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut told) };
+    if outcome != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let limit = |limit| (limit != libc::RLIM_INFINITY).then_some(limit);
+    Ok(Rlimit { current: limit(told.rlim_cur), maximum: limit(told.rlim_max) })
 }
 
 /// How many mappings this process may have.
@@ -55,6 +71,8 @@ fn mappings_told() -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::process::getrlimit;
+
     use super::*;
 
     #[test]

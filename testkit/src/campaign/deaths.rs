@@ -4,21 +4,27 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use nearcall::{Clerk, Domain};
+use nearcall::{Binding, CallError, Clerk, Domain};
 use nearcall_core::{Phase, TurnWord};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use super::effects;
 use super::hand;
 use super::oracle::{CallName, Effects, Entry, Told, judge};
-use super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
+use super::player::{Held, Player, Role, bind_in, died_of_plant};
 use super::report::Stopped;
-use super::t03_system_calls::starter;
+use super::t03_system_calls::strace::{Inject, Seen, Strace};
+use super::told::{self, heard};
 use crate::effects::effects::EffectsClient;
+use crate::faults::faults::{FEEDING, FeedingClient};
+use crate::feeding;
+use crate::server::import_options;
 
 /// Longest that anybody may take to do anything.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -30,6 +36,15 @@ pub struct Life {
     pub was_killed: bool,
     /// From when its end was seen to when the survivor was told; only of a server.
     pub told_after: Option<Duration>,
+    /// What must not be.
+    pub violations: Vec<String>,
+}
+
+/// What came of a life whose system calls were disturbed.
+#[derive(Debug)]
+pub struct Disturbed {
+    /// Which it made, and which of them were.
+    pub seen: Seen,
     /// What must not be.
     pub violations: Vec<String>,
 }
@@ -81,6 +96,10 @@ const SURVIVOR: u64 = 0;
 
 /// Calls that the survivor makes of each server.
 const CALLS: u64 = 3;
+
+/// Items of a feed, and how long a server takes for each: what it has made is sent meanwhile.
+const ITEMS: u32 = 3;
+const ITEM_MS: u32 = 1;
 
 impl Survivor {
     /// Who calls servers that die.
@@ -172,28 +191,47 @@ impl Survivor {
         Ok(life)
     }
 
-    /// A server is started whose system calls are disturbed, and is called. `None`: it was
-    /// disturbed before it was ready, and did not panic.
-    pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
-        let starter = starter(injects);
-        let started = Player::start_under(&starter, Role::Serve, self.directory(), NAME, "");
-        let mut server = match started {
-            Ok(server) => server,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
-            Err(error) => return Ok(own_panic(error.to_string()).map(|panic| vec![panic])),
-        };
-        let answers = self.call();
-        let mut violations = judge(&answers.history, &self.effects());
-        if answers.lost > 0 {
-            violations.push(format!("{} replies were there and not delivered", answers.lost));
-        }
-        drop(server.take_input());
-        if let Err(error) = server.ended_in_time() {
+    /// A server is started whose system calls are disturbed, or only looked at, and is called;
+    /// by a feed, too.
+    pub fn disturbed(&mut self, injects: &[Inject]) -> Result<Disturbed, Stopped> {
+        let mut server = Player::start(Role::Export, self.directory(), NAME, "")?;
+        let strace = Strace::attach(server.pid(), injects)?;
+        server.go()?;
+        let mut violations = Vec::new();
+        let said = server.line_in_time().unwrap_or_else(|error| {
             violations.push(format!("the server: {error}"));
+            String::new()
+        });
+        if said == told::EXPORTED {
+            let answers = self.call();
+            violations.extend(judge(&answers.history, &self.effects()));
+            if answers.lost > 0 {
+                let lost = answers.lost;
+                violations.push(format!("{lost} replies were there and not delivered"));
+            }
+            if answers.are_all() {
+                violations.extend(self.feed());
+            }
         }
-        let (_, complaints) = server.said()?;
-        violations.extend(own_panic(complaints));
-        Ok(Some(violations))
+        if !said.is_empty() {
+            drop(server.take_input());
+        }
+        let ended = server.ended_in_time();
+        let complaints = server.said()?.1;
+        violations.extend(ending(ended, !said.is_empty(), &complaints));
+        Ok(Disturbed { seen: strace.seen()?, violations })
+    }
+
+    /// Takes the items of a feed, of which there are less only where that is said.
+    fn feed(&self) -> Option<String> {
+        let mut options = import_options(self.directory());
+        options.timeout = TIMEOUT;
+        let name = feeding::name_of(NAME);
+        let bound = Binding::import_with(&self.domain, &name, &FEEDING, options).ok()?;
+        let client = FeedingClient::new(bound).with_deadline(TIMEOUT);
+        let items: Result<Vec<u32>, CallError> = client.numbers(ITEMS, ITEM_MS).ok()?.collect();
+        let count = items.ok()?.len();
+        (count != ITEMS as usize).then(|| format!("a feed of {ITEMS} is over after {count}"))
     }
 
     /// What dead servers have left here after a while.
@@ -220,10 +258,27 @@ impl Answers {
     }
 }
 
-/// A complaint of a player, if it is of a panic in our code. The standard library panics in a new
-/// thread that cannot map the guard of its stack.
-fn own_panic(complaints: String) -> Option<String> {
-    complaints.contains("panicked at crates/").then_some(complaints)
+/// What is wrong with how a player ended whose system calls were disturbed. It may be killed, and
+/// it may end because a library panics or finds no memory; else it says what came of it.
+fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Option<String> {
+    let status = match ended {
+        Ok(status) => status,
+        Err(error) => return Some(error.to_string()),
+    };
+    // `rustix` learns of the length of a page in one of two ways, and panics where both fail.
+    let panics = ["panicked at /rustc/", "/param/auxv.rs:"];
+    let is_panic = panics.iter().any(|panic| complaints.contains(panic));
+    let is_by_the_library = match (status.code(), status.signal().and_then(Signal::from_named_raw))
+    {
+        (_, Some(Signal::KILL)) => true,
+        // As a thread's start may panic, which does not unwind.
+        (_, Some(Signal::ABORT)) => is_panic || complaints.contains("memory allocation of "),
+        (Some(101), _) => is_panic,
+        _ => status.success() && has_said,
+    };
+    let is_our_panic = complaints.contains("panicked at crates/");
+    let complaint = complaints.split("stack backtrace:").next().unwrap_or_default().trim();
+    (is_our_panic || !is_by_the_library).then(|| format!("it ended by {status}: {complaint}"))
 }
 
 /// How many replies stand in the A-stacks of the bindings that this process has imported: each
@@ -331,30 +386,25 @@ impl Host {
         judge(history, &effects::written(self.directory.path()))
     }
 
-    /// A client is started whose system calls are disturbed, and calls. `None`: it was disturbed
-    /// before it was ready, and did not panic.
-    pub fn disturbed(&mut self, injects: &[String]) -> Result<Option<Vec<String>>, Stopped> {
+    /// A client is started whose system calls are disturbed, or only looked at, and calls. It lends
+    /// memory, and makes a long call, too.
+    pub fn disturbed(&mut self, injects: &[Inject]) -> Result<Disturbed, Stopped> {
         self.clients += 1;
-        let (number, starter) = (self.clients, starter(injects));
-        let (path, rest) = (self.directory.path(), number.to_string());
-        let mut client = match Player::start_under(&starter, Role::Call, path, NAME, &rest) {
-            Ok(client) => client,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => return Err(error.into()),
-            Err(error) => return Ok(own_panic(error.to_string()).map(|panic| vec![panic])),
-        };
-        // One that is gone already does not hear it.
-        let _ = client.go();
-        let mut violations = Vec::new();
-        if let Err(error) = client.ended_in_time() {
-            violations.push(format!("the client: {error}"));
-        }
+        let (number, path) = (self.clients, self.directory.path());
+        let mut client = Player::start(Role::Call, path, NAME, &format!("{number}*"))?;
+        let strace = Strace::attach(client.pid(), injects)?;
+        client.go()?;
+        let ended = client.ended_in_time();
         let (said, complaints) = client.said()?;
-        violations.extend(own_panic(complaints));
-        violations.extend(self.judge(&heard(number, &said)));
+        let history = heard(number, &said);
+        let is_told = history.iter().all(|entry| entry.told != Told::Nothing);
+        let has_said = is_told || said.starts_with("no binding: ");
+        let mut violations = self.judge(&history);
+        violations.extend(ending(ended, has_said, &complaints));
         if let Err(error) = self.neighbour.add(2, 3) {
             violations.push(format!("a neighbour's call failed: {error}"));
         }
-        Ok(Some(violations))
+        Ok(Disturbed { seen: strace.seen()?, violations })
     }
 
     /// What dead clients have left here after a while.

@@ -21,9 +21,8 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, se
 
 use super::decoders::forms;
 use super::memory::HEAP;
-use super::oracle::{CallName, Entry, Told};
 use super::t29_policy::Part;
-use super::{effects, hand, looked_at};
+use super::{effects, hand, looked_at, told};
 use super::{t07_hostile, t13_canaries, t17_races, t31_reused};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
@@ -61,6 +60,10 @@ const END_TIMEOUT: Duration = Duration::from_secs(10);
 pub enum Role {
     /// Exports `Effects` until its input ends.
     Serve,
+    /// The same and `Feeding`, told to go; says before how the exports went.
+    Export,
+    /// The same, with room for 4 MiB of its clients' memory.
+    Tight,
     /// The same, of a server that calls on the one whose name it is given.
     Relay,
     /// Exports `Faults` from one processor until its input ends.
@@ -70,7 +73,8 @@ pub enum Role {
     /// Exports `Crowd` until its input ends.
     Echo,
     /// Told to go, binds, calls, and ends; says what it was told of each call. Makes a long one,
-    /// too, if there is a `+` behind its number; has its server call on, if there is a `>`.
+    /// too, if there is a `+` behind its number, and lends memory before that if there is a `*`;
+    /// has its server call on, if there is a `>`.
     Call,
     /// Binds and makes one call before it says that it is ready, and holds the binding until its
     /// input ends. The call is an effect if it is given a number as a client.
@@ -93,9 +97,6 @@ pub enum Role {
     Fill,
 }
 
-/// Calls that a caller makes, beside a `null`.
-pub const EFFECTS_OF_A_CALLER: u64 = 2;
-
 /// The call of one that holds a binding, if it is an effect.
 pub const HOLDERS_CALL: u64 = 1;
 
@@ -104,6 +105,8 @@ impl Role {
     pub fn word(self) -> &'static str {
         match self {
             Role::Serve => "serve",
+            Role::Export => "export",
+            Role::Tight => "tight",
             Role::Relay => "relay",
             Role::Test => "test",
             Role::Prompted => "prompted",
@@ -173,8 +176,7 @@ impl Player {
         let mut child = command.spawn()?;
         let output = Some(BufReader::new(child.stdout.take().expect("piped")));
         let mut player = Player { child, output, is_gone: false };
-        player.await_words()?;
-        let line = player.line()?;
+        let line = player.line_in_time()?;
         if line == "ready" {
             return Ok(player);
         }
@@ -188,8 +190,10 @@ impl Player {
         self.child.id()
     }
 
-    /// Waits until it says something, or ends.
-    fn await_words(&mut self) -> io::Result<()> {
+    /// The next line that it says; empty if it ends.
+    ///
+    /// # Errors: it says nothing for ten seconds, and was killed.
+    pub fn line_in_time(&mut self) -> io::Result<String> {
         let longest = rustix::time::Timespec { tv_sec: END_TIMEOUT.as_secs() as i64, tv_nsec: 0 };
         let output = self.output.as_ref().expect("not taken").get_ref();
         let said = poll(&mut [PollFd::new(output, PollFlags::IN)], Some(&longest))?;
@@ -197,7 +201,7 @@ impl Player {
             self.kill()?;
             return Err(io::Error::new(io::ErrorKind::TimedOut, "a player says nothing"));
         }
-        Ok(())
+        self.line()
     }
 
     /// The next line that it says; empty if there is none.
@@ -344,6 +348,12 @@ pub fn play_if_told() -> Option<ExitCode> {
     let directory = Path::new(directory);
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),
+        "export" => told::export(directory, name),
+        "tight" => {
+            let mut tight = DomainOptions::default();
+            tight.mapped_bytes_max = 4 << 20;
+            serve_with(tight, |domain| effects::export(domain, directory, name));
+        }
         "relay" => serve(|domain| effects::export_before(rest, domain, directory, name)),
         "test" => {
             let mut alone = DomainOptions::default();
@@ -352,7 +362,7 @@ pub fn play_if_told() -> Option<ExitCode> {
         }
         "prompted" => looked_at::ask(directory, name),
         "echo" => serve(|domain| effects::export_crowd(domain, directory, name)),
-        "call" => call(directory, name, rest),
+        "call" => told::call(directory, name, rest),
         "hold" => hold(directory, name, rest),
         "suffer" => suffer(directory, name, rest),
         "twins" => t17_races::twins(directory, name, rest.parse().expect("a number of calls")),
@@ -392,28 +402,6 @@ fn serve_with<Clerks>(
     domain.shut_down();
 }
 
-fn call(directory: &Path, name: &str, rest: &str) {
-    let client = rest.trim_end_matches(['+', '>']).parse().expect("the number of a client");
-    println!("ready");
-    io::stdin().read_line(&mut String::new()).expect("standard input");
-    match bind(directory, name, Duration::from_secs(5)) {
-        Ok(bound) => {
-            if rest.ends_with('+') {
-                // Where it dies, or its server does, there is nothing to be told of it.
-                let _ = effects::call_long(&bound);
-            }
-            for number in 1..=EFFECTS_OF_A_CALLER {
-                let outcome = match rest.ends_with('>') {
-                    true => bound.relay(client, number).map(drop),
-                    false => bound.effect(client, number),
-                };
-                say(&Entry::of(CallName { client, number }, bound.binding(), &outcome));
-            }
-        }
-        Err(error) => println!("no binding: {error}"),
-    }
-}
-
 fn hold(directory: &Path, name: &str, client: &str) {
     let bound = bind(directory, name, Duration::from_secs(60)).expect("a binding");
     match client.parse() {
@@ -433,36 +421,6 @@ pub fn play_instead(mut command: Command, role: Role, directory: &Path, name: &s
 pub fn allow_descriptors() {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).expect("up to the maximum");
-}
-
-fn say(entry: &Entry) {
-    let word = match entry.told {
-        Told::Returned => "returned",
-        Told::DidNotRun => "did-not-run",
-        Told::MayHaveRun => "may-have-run",
-        Told::Nothing => unreachable!("whoever says something was told something"),
-    };
-    let lives = [entry.life, entry.blamed].into_iter().flatten();
-    let lives: String = lives.map(|life| format!(" {life}")).collect();
-    println!("{} {word}{lives}", entry.call.number);
-}
-
-/// What a caller's lines say that its calls were told.
-pub fn heard(client: u64, lines: &str) -> Vec<Entry> {
-    let entry = |number: u64| {
-        let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let mut lines = lines.lines().map(words);
-        let words = lines.find(|words| words[0] == number.to_string()).unwrap_or_default();
-        let told = match words.get(1).map(String::as_str) {
-            Some("returned") => Told::Returned,
-            Some("did-not-run") => Told::DidNotRun,
-            Some("may-have-run") => Told::MayHaveRun,
-            _ => Told::Nothing,
-        };
-        let life = |at: usize| words.get(at)?.parse().ok();
-        Entry { call: CallName { client, number }, told, life: life(2), blamed: life(3) }
-    };
-    (1..=EFFECTS_OF_A_CALLER).map(entry).collect()
 }
 
 fn suffer(directory: &Path, name: &str, honest: &str) {
@@ -578,19 +536,4 @@ fn status_kb(pid: u32, key: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(key));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_caller_says_is_what_it_was_told() {
-        let call = |number| CallName { client: 7, number };
-        let returned = Entry { life: Some(50), ..Entry::told(call(1), Told::Returned) };
-        let nothing = Entry::told(call(2), Told::Nothing);
-        assert_eq!(heard(7, "1 returned 50\n"), [returned, nothing]);
-        let failed = Entry { life: Some(50), blamed: Some(51), told: Told::MayHaveRun, ..nothing };
-        assert_eq!(heard(7, "1 returned 50\n2 may-have-run 50 51\n"), [returned, failed]);
-    }
 }

@@ -2,19 +2,20 @@
 //! clients' own segments: the server's memory does not grow with them. One call more is refused at
 //! once. Then the server goes on, and every call gets its own reply.
 //!
-//! What a server refuses is timed as well: an import of a user that has all binds under way that it
-//! may.
+//! What a server refuses is timed as well: a call whose arguments it has no room for, beside one
+//! that returns, and an import of a user that has all binds under way that it may.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nearcall::{Binding, CallError, Domain, ImportOptions, UsageError, WhenExhausted};
+use nearcall::{Binding, CallError, Domain, ImportOptions, NotExecuted, UsageError, WhenExhausted};
 use nearcall_abi::message::{Message, RefusalCode};
 
 use super::Setup;
+use super::effects;
 use super::hand::{self, Heard};
 use super::latency::Times;
-use super::player::{Player, Role, resident_kb};
+use super::player::{Player, Role, bind_in, resident_kb};
 use super::report::{Report, Stopped};
 use crate::effects::effects::{CROWD, CrowdClient};
 use crate::server::import_options;
@@ -35,9 +36,15 @@ const ROUNDS_ALONE: u64 = 20;
 /// How many times as long a call may take among those of all clients.
 const TIMES_ALONE_MAX: f64 = 20.0;
 
-/// How long a refusal may take, and how many of them are timed for each client.
+/// How long a refusal may take, by the client's own library or by the server, and how many of the
+/// former are timed for each client.
 const REFUSED_US_P99: f64 = 10.0;
 const REFUSALS: u32 = 100;
+
+/// Calls that the server refuses, and the least that it maps for a client's arguments.
+const REFUSED_CALLS: usize = 2_000;
+const MAPPED_BYTES_MIN: usize = 64 << 10;
+const TIGHT: &str = "tight";
 
 /// How long the server's refusal of an import may take, and how many are timed. It is no look at
 /// one's own memory: it connects, wakes the server's housekeeping, and reads an answer. A refusal
@@ -83,6 +90,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     report
         .figure(format!("a call served in {us:.1} us, of one client's alone in {alone_us:.2} us"));
     report.at_most("times as long", us / alone_us, TIMES_ALONE_MAX, "");
+    refuse_calls(&mut report, directory.path())?;
     refuse_imports(&mut report, directory.path())?;
     report.at_most("server grown by", filled.grown_kb as f64, GROWN_KB_MAX as f64, " KiB");
     drop(clients);
@@ -150,6 +158,44 @@ fn fill(
         }
     }
     Ok(Filled { calls, served_in: begin.elapsed(), grown_kb })
+}
+
+/// Times calls that a server refuses because it maps no more of this user's memory, again if other
+/// work on the machine may have made them late; beside each a call that returns.
+fn refuse_calls(report: &mut Report, directory: &Path) -> Result<(), Stopped> {
+    let mut server = Player::start(Role::Tight, directory, TIGHT, "")?;
+    let client = bind_in(&Domain::new()?, directory, TIGHT, Duration::from_secs(5))?;
+    let lend = || client.binding().lend(MAPPED_BYTES_MIN).ok();
+    let lent: Vec<_> = std::iter::from_fn(lend).collect();
+    let (mut p50_us, mut p99_us, mut null_us) = (f64::MAX, f64::MAX, f64::MAX);
+    let mut count = 0;
+    for _ in 0..TRIES {
+        let (mut refused, mut returned) = (Times::default(), Times::default());
+        while refused.count() < REFUSED_CALLS {
+            let begin = Instant::now();
+            let outcome = effects::call_long(&client);
+            refused.push(begin.elapsed());
+            if !outcome.as_ref().is_err_and(is_servers_refusal) {
+                return Err(format!("a call that was to be refused came to {outcome:?}").into());
+            }
+            let begin = Instant::now();
+            client.null()?;
+            returned.push(begin.elapsed());
+        }
+        count += refused.count();
+        p50_us = p50_us.min(refused.quantile_us(0.5));
+        p99_us = p99_us.min(refused.quantile_us(0.99));
+        null_us = null_us.min(returned.quantile_us(0.5));
+        if p99_us <= REFUSED_US_P99 {
+            break;
+        }
+    }
+    let beside = format!("of a Null beside them {null_us:.2} us");
+    report.figure(format!("{count} calls refused by a server, p50 {p50_us:.1} us, {beside}"));
+    report.at_most("refused by a server after p99", p99_us, REFUSED_US_P99, " us");
+    drop((lent, client));
+    server.end()?;
+    Ok(())
 }
 
 /// Times refused imports, again if other work on the machine may have made them late.
@@ -230,4 +276,9 @@ fn grown(domain: &Domain, directory: &Path) -> Result<CrowdClient, Stopped> {
 /// This thread has every A-stack of the class outstanding.
 fn is_refusal(error: &CallError) -> bool {
     matches!(error, CallError::Usage(UsageError::Outstanding { .. }))
+}
+
+/// The server has no room for the arguments.
+fn is_servers_refusal(error: &CallError) -> bool {
+    matches!(error, CallError::NotExecuted { reason: NotExecuted::Overloaded, .. })
 }

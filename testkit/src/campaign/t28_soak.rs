@@ -10,8 +10,9 @@ use nearcall::Domain;
 use super::Setup;
 use super::deaths::Host;
 use super::maps::{Kind, Maps};
-use super::player::{Held, Player, Role, bind_in, heard, resident_kb, shared_kb};
+use super::player::{Held, Player, Role, bind_in, resident_kb, shared_kb};
 use super::report::{Report, Stopped};
+use super::told::heard;
 
 const NAME: &str = "soaked";
 

@@ -20,8 +20,9 @@ use super::super::deaths::{Life, SETTLED, end_of, left_behind, process, publishe
 use super::super::effects;
 use super::super::latency::Times;
 use super::super::oracle::{CallName, Entry, Told, judge};
-use super::super::player::{Held, Player, Role, bind_in, died_of_plant, heard};
+use super::super::player::{Held, Player, Role, bind_in, died_of_plant};
 use super::super::report::{Report, Stopped};
+use super::super::told::heard;
 use super::{Notices, choose, die};
 
 /// Deaths at each step, in the shorter version and at night.
