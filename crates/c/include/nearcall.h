@@ -75,6 +75,16 @@
  * call of an @idempotent operation is made once more by itself, over such a binding: what the first
  * try said is told if there is none in time, or if the second has not run. Both wait for somebody to
  * export the name as long as the options of the import say.
+ *
+ * An environment says after an error whether the procedure ran, for which reason it did not, and of
+ * which life of the server that is; nearcall_may_retry whether another try may help:
+ *
+ *     while (files_Files_read(client, path, &env), nearcall_may_retry(&env) && time_is_left()) {
+ *         wait_a_little();
+ *         if (nearcall_is_revoked(nearcall_binding_files_Files(client))) {
+ *             client = renewed(client);
+ *         }
+ *     }
  */
 #ifndef NEARCALL_H
 #define NEARCALL_H
@@ -126,14 +136,60 @@ typedef enum nearcall_ran {
     NEARCALL_RAN_YES = 2
 } nearcall_ran;
 
-/* How a call went; the last parameter of every call. A procedure raises through its own. */
+/* Which reason of its outcome it was, by the names that Rust's errors have. Those that are marked may
+ * pass without this program's doing: then nearcall_may_retry. */
+typedef enum nearcall_reason {
+    NEARCALL_REASON_NONE = 0, /* the outcome says all, or the message what this program did wrong */
+    /* Of NEARCALL_NOT_BOUND; some are of NEARCALL_NOT_EXPORTED or NEARCALL_NOT_EXECUTED, too. */
+    NEARCALL_REASON_NAME = 1,              /* the name is none */
+    NEARCALL_REASON_NO_SUCH_NAME = 2,      /* may pass: nobody exports it */
+    NEARCALL_REASON_NOT_ADMITTED = 3,      /* policy, or the permissions of the socket */
+    NEARCALL_REASON_OTHER_INTERFACE = 4,   /* another interface is exported by that name */
+    NEARCALL_REASON_HASH = 5,              /* the server's version of it does not fit */
+    NEARCALL_REASON_OVERLOADED = 6,        /* may pass: the server has no room for this user now */
+    NEARCALL_REASON_TIMED_OUT = 7,         /* may pass: the server did not answer in time */
+    NEARCALL_REASON_NOT_READY = 8,         /* may pass: nobody did while a rebind waited */
+    NEARCALL_REASON_NO_INTRODUCTION = 9,   /* the descriptor is none */
+    NEARCALL_REASON_INTRODUCTION_OVER = 10, /* it was used or waited too long, or its giver went */
+    NEARCALL_REASON_INTRODUCED = 11,       /* it has no name to rebind by */
+    NEARCALL_REASON_REVOKED = 12,          /* may pass, over another binding: this one is revoked */
+    NEARCALL_REASON_PEER = 13,             /* may pass: the server went, or broke the protocol */
+    NEARCALL_REASON_SYSTEM = 14,           /* the system refused memory or descriptors */
+    /* Of NEARCALL_NOT_EXECUTED. */
+    NEARCALL_REASON_SERVER_ENDED = 15,      /* may pass, over another binding */
+    NEARCALL_REASON_REFUSED = 16,           /* may pass, over another binding: it is shutting down */
+    NEARCALL_REASON_ARGUMENTS_REFUSED = 17, /* to the server they are not what was promised */
+    NEARCALL_REASON_NOT_PERMITTED = 18,     /* policy */
+    NEARCALL_REASON_NOT_PROVIDED = 19,      /* the server's version does not have it */
+    NEARCALL_REASON_DEADLINE_PASSED = 20,   /* before the call was posted */
+    NEARCALL_REASON_DESCRIPTORS_NOT_SENT = 21, /* may pass: the server does not read them now */
+    NEARCALL_REASON_FEED_OVER = 22,            /* an error has said so before */
+    /* Of NEARCALL_NOT_EXPORTED. */
+    NEARCALL_REASON_ALREADY_EXPORTED = 23, /* may pass: by another domain that lives */
+    NEARCALL_REASON_POLICY = 24,           /* the file is none, or not for this interface */
+    /* Of NEARCALL_USAGE. */
+    NEARCALL_REASON_OVER_BOUND = 25,
+    NEARCALL_REASON_OUT_OF_RANGE = 26,
+    NEARCALL_REASON_TEXT = 27,        /* no UTF-8, or with a NUL in it */
+    NEARCALL_REASON_OUTSTANDING = 28, /* this thread has to collect a call before it posts one */
+    NEARCALL_REASON_NO_MEMORY = 29,
+    NEARCALL_REASON_LENT_ELSEWHERE = 30, /* to the server of another binding */
+    NEARCALL_REASON_FORKED = 31,         /* the binding is this process's parent's */
+    NEARCALL_REASON_WRONG_DESCRIPTOR = 32
+} nearcall_reason;
+
+/* How a call went; the last parameter of every call. A procedure raises through its own. After an
+ * error all of it says something, but for what an exception alone has. */
 typedef struct nearcall_environment {
     uint32_t outcome; /* a nearcall_outcome */
-    uint32_t ran;     /* a nearcall_ran, after an error */
+    uint32_t ran;     /* a nearcall_ran */
     const char *exception_id;
     void *exception;
     void (*release)(void *exception);
-    char message[232]; /* after an error: what was claimed and the limit, or what was raised */
+    uint64_t incarnation; /* the life of the server that had the call, as of nearcall_incarnation;
+                           * 0: none that is known */
+    uint32_t reason;      /* a nearcall_reason; later versions may have others */
+    char message[236];    /* what was claimed and the limit, or what was raised */
 } nearcall_environment;
 
 /* Procedures of like size share A-stacks. */
@@ -492,6 +548,12 @@ nearcall_importer nearcall_current_importer(const nearcall_current *call);
 /* Who has introduced that one; false: nobody, it came by the name. A server that decides itself what
  * a user may do decides by both. */
 bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giver);
+
+/* After an error: whether nothing ran, and another try may help. Later, for what is in the way is not
+ * this program's to change; over what nearcall_rebind_<interface> gives, if the binding is revoked
+ * (nearcall_is_revoked). It says nothing of calls that may have run (NEARCALL_RAN_MAYBE): whether
+ * those may run twice is for their caller to know. */
+bool nearcall_may_retry(const nearcall_environment *environment);
 
 /* For procedures: this one cannot go on, and its interface has no exception for that. Its client is
  * told NEARCALL_PANICKED, and why is told as nearcall_set_log says, without a function there on

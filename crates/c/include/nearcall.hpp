@@ -34,18 +34,71 @@
 
 namespace nearcall {
 
+/* Which reason of its outcome it was: those of nearcall.h, which says what they mean. */
+enum class reason : std::uint32_t {
+    none = NEARCALL_REASON_NONE,
+    name = NEARCALL_REASON_NAME,
+    no_such_name = NEARCALL_REASON_NO_SUCH_NAME,
+    not_admitted = NEARCALL_REASON_NOT_ADMITTED,
+    other_interface = NEARCALL_REASON_OTHER_INTERFACE,
+    hash = NEARCALL_REASON_HASH,
+    overloaded = NEARCALL_REASON_OVERLOADED,
+    timed_out = NEARCALL_REASON_TIMED_OUT,
+    not_ready = NEARCALL_REASON_NOT_READY,
+    no_introduction = NEARCALL_REASON_NO_INTRODUCTION,
+    introduction_over = NEARCALL_REASON_INTRODUCTION_OVER,
+    introduced = NEARCALL_REASON_INTRODUCED,
+    revoked = NEARCALL_REASON_REVOKED,
+    peer = NEARCALL_REASON_PEER,
+    system = NEARCALL_REASON_SYSTEM,
+    server_ended = NEARCALL_REASON_SERVER_ENDED,
+    refused = NEARCALL_REASON_REFUSED,
+    arguments_refused = NEARCALL_REASON_ARGUMENTS_REFUSED,
+    not_permitted = NEARCALL_REASON_NOT_PERMITTED,
+    not_provided = NEARCALL_REASON_NOT_PROVIDED,
+    deadline_passed = NEARCALL_REASON_DEADLINE_PASSED,
+    descriptors_not_sent = NEARCALL_REASON_DESCRIPTORS_NOT_SENT,
+    feed_over = NEARCALL_REASON_FEED_OVER,
+    already_exported = NEARCALL_REASON_ALREADY_EXPORTED,
+    policy = NEARCALL_REASON_POLICY,
+    over_bound = NEARCALL_REASON_OVER_BOUND,
+    out_of_range = NEARCALL_REASON_OUT_OF_RANGE,
+    text = NEARCALL_REASON_TEXT,
+    outstanding = NEARCALL_REASON_OUTSTANDING,
+    no_memory = NEARCALL_REASON_NO_MEMORY,
+    lent_elsewhere = NEARCALL_REASON_LENT_ELSEWHERE,
+    forked = NEARCALL_REASON_FORKED,
+    wrong_descriptor = NEARCALL_REASON_WRONG_DESCRIPTOR,
+};
+
 /* Why a call, an import or an export failed, and whether the procedure ran. */
 class call_error : public std::runtime_error {
   public:
     explicit call_error(const nearcall_environment &env)
         : std::runtime_error(env.message),
           outcome(static_cast<nearcall_outcome>(env.outcome)),
-          ran(static_cast<nearcall_ran>(env.ran)) {}
-    call_error(nearcall_outcome why, const std::string &reason)
-        : std::runtime_error(reason), outcome(why), ran(NEARCALL_RAN_NO) {}
+          ran(static_cast<nearcall_ran>(env.ran)),
+          may_retry_(nearcall_may_retry(&env)),
+          reason_(static_cast<nearcall::reason>(env.reason)),
+          incarnation_(env.incarnation) {}
+    call_error(nearcall_outcome why, const std::string &words)
+        : std::runtime_error(words), outcome(why), ran(NEARCALL_RAN_NO) {}
+
+    /* none: the outcome says all. */
+    nearcall::reason reason() const { return reason_; }
+    /* The life of the server that had the call, as of binding_state; 0: none that is known. */
+    std::uint64_t incarnation() const { return incarnation_; }
+    /* Nothing ran, and another try may help: later, and over what rebind(client) gives if the
+     * binding is revoked. */
+    bool may_retry() const { return may_retry_; }
 
     const nearcall_outcome outcome;
     const nearcall_ran ran;
+
+  private:
+    bool may_retry_ = false;
+    nearcall::reason reason_ = nearcall::reason::none;
+    std::uint64_t incarnation_ = 0;
 };
 
 /* What exceptions of interfaces have in common. */

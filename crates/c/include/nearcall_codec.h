@@ -108,6 +108,8 @@ NEARCALL_INLINE void *nearcall_raised(const nearcall_environment *environment, c
 /* What people are told of an outcome; what does not fit is cut. */
 NEARCALL_INLINE void nearcall_say(nearcall_environment *environment, const char *text) {
     const size_t bytes = strlen(text), most = sizeof environment->message - 1;
+    environment->incarnation = 0;
+    environment->reason = NEARCALL_REASON_NONE;
     memset(environment->message, 0, sizeof environment->message);
     memcpy(environment->message, text, bytes < most ? bytes : most);
 }

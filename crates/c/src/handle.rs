@@ -36,17 +36,22 @@ mod log;
 mod memory;
 mod options;
 mod records;
+mod retrying;
 mod scratch;
 mod server;
 mod takes;
 mod values;
 
 use std::ffi::{CStr, c_char};
+use std::fmt::Display;
 use std::sync::Arc;
 
-use nearcall::Lent;
+use nearcall::raw::Reason;
+use nearcall::{CallError, Lent, Ran};
 
-use records::{DescriptorRecord, Environment, Message, Outcome, Put, RanWord};
+use records::{
+    DescriptorRecord, Environment, Message, NO_REASON, Outcome, Put, RanWord, outcome_of,
+};
 
 /// Text of the caller.
 ///
@@ -164,9 +169,23 @@ impl Environment {
         (self.outcome, self.exception) = (Outcome::RETURNED, std::ptr::null_mut());
     }
 
-    fn fail(&mut self, outcome: Outcome, ran: nearcall::Ran, reason: &dyn std::fmt::Display) {
+    /// Of what has no reason but its words.
+    fn fail(&mut self, outcome: Outcome, ran: Ran, words: &dyn Display) {
         self.outcome = outcome as u32;
         self.ran = RanWord::from(ran) as u32;
-        self.set_message(&reason.to_string());
+        (self.reason, self.incarnation) = (NO_REASON, 0);
+        self.set_message(&words.to_string());
+    }
+
+    /// Of what nothing ran for.
+    fn fail_for(&mut self, outcome: Outcome, reason: Reason, words: &dyn Display) {
+        self.fail(outcome, Ran::No, words);
+        self.reason = reason as u32;
+    }
+
+    fn fail_call(&mut self, error: &CallError) {
+        self.fail(outcome_of(error), error.ran(), error);
+        self.reason = Reason::of_call(error).map_or(NO_REASON, |reason| reason as u32);
+        self.incarnation = error.incarnation().unwrap_or(0);
     }
 }

@@ -1,6 +1,7 @@
 //! What can go wrong, one type per audience: whoever calls ([`CallError`], [`Error`]), whoever
 //! binds ([`BindError`]), whoever exports ([`ExportError`]).
 
+mod reason;
 mod words;
 
 use std::path::PathBuf;
@@ -11,6 +12,8 @@ use nearcall_core::fault::PeerFault;
 use nearcall_os::WrongDescriptor;
 
 use crate::server::rules::RuleError;
+
+pub use reason::Reason;
 
 /// Why a call has no results. `Debug` shows the same words as `Display`, so that `unwrap` and
 /// `main() -> Result` do.

@@ -60,8 +60,8 @@ pub use variable::Variable;
 pub(crate) use served::ServedCall;
 pub(crate) use variable::OUT_OF_LINE_END_MAX;
 
-pub use crate::error::Failure;
 use crate::error::{CallError, OverBound, UsageError};
+pub use crate::error::{Failure, Reason};
 pub use crate::server::deferred::Deferred;
 
 /// The bound of a type that has none.

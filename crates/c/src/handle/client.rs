@@ -10,7 +10,6 @@ use super::lacking::client_of;
 use super::lent::{put_some_lent, with_lent};
 use super::records::{
     DescriptorRecord, Environment, Kept, MalformedRecord, Message, Outcome, ReplyRecord, Take,
-    outcome_of,
 };
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
@@ -380,7 +379,7 @@ pub unsafe extern "C" fn nearcall_reply_malformed(
 pub(super) unsafe fn failed(environment: *mut Environment, error: &CallError) -> bool {
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
-    environment.fail(outcome_of(error), error.ran(), error);
+    environment.fail_call(error);
     false
 }
 

@@ -5,8 +5,8 @@ use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use nearcall::raw::{Brief, Client, Lookout, processor_offset};
-use nearcall::{BindError, Binding, Clerk, Domain, Ran};
+use nearcall::raw::{Brief, Client, Lookout, Reason, processor_offset};
+use nearcall::{BindError, Binding, Clerk, Domain, ExportError, Ran};
 
 use super::described::descriptor;
 use super::knobs::DomainOptionsRecord;
@@ -172,7 +172,7 @@ unsafe fn bound(
         Err(error) => {
             // SAFETY: H1.
             let environment = unsafe { Environment::at(environment) };
-            environment.fail(Outcome::NotBound, Ran::No, &error);
+            environment.fail_for(Outcome::NotBound, (&error).into(), &error);
             std::ptr::null_mut()
         }
     }
@@ -246,7 +246,7 @@ pub unsafe extern "C" fn nearcall_introduce(
         Err(error) => {
             // SAFETY: H1.
             let environment = unsafe { Environment::at(environment) };
-            environment.fail(Outcome::NotBound, Ran::No, &error);
+            environment.fail_for(Outcome::NotBound, (&error).into(), &error);
             -1
         }
     }
@@ -408,18 +408,24 @@ unsafe fn export(
     // SAFETY: H1.
     let options = unsafe { options.as_ref() };
     // SAFETY: H3.
-    let exported = unsafe { export_options(options) }.and_then(|options| {
-        Clerk::export_with(domain, &name, entries, options).map_err(|error| error.to_string())
+    let options = unsafe { export_options(options) }.map_err(|words| (Reason::Policy, words));
+    let exported = options.and_then(|options| {
+        Clerk::export_with(domain, &name, entries, options).map_err(not_exported)
     });
     match exported {
         Ok(clerk) => Box::into_raw(Box::new(clerk)),
-        Err(reason) => {
+        Err((reason, words)) => {
             // SAFETY: H1.
             let environment = unsafe { Environment::at(environment) };
-            environment.fail(Outcome::NotExported, Ran::No, &reason);
+            environment.fail_for(Outcome::NotExported, reason, &words);
             std::ptr::null_mut()
         }
     }
+}
+
+/// Why not, and in words.
+fn not_exported(error: ExportError) -> (Reason, String) {
+    (Reason::from(&error), error.to_string())
 }
 
 /// Says that a server has no function for an operation. Null, always.
@@ -464,14 +470,14 @@ pub unsafe extern "C" fn nearcall_clerk_set_policy(
     // SAFETY: H1, or null.
     let Some(clerk) = (unsafe { clerk_of(clerk, environment) }) else { return -1 };
     // SAFETY: H3.
-    let replaced = unsafe { policy(path) }
-        .and_then(|policy| clerk.set_policy(policy).map_err(|error| error.to_string()));
+    let policy = unsafe { policy(path) }.map_err(|words| (Reason::Policy, words));
+    let replaced = policy.and_then(|policy| clerk.set_policy(policy).map_err(not_exported));
     match replaced {
         Ok(revoked) => i64::try_from(revoked).unwrap_or(i64::MAX),
-        Err(reason) => {
+        Err((reason, words)) => {
             // SAFETY: H1.
             let environment = unsafe { Environment::at(environment) };
-            environment.fail(Outcome::NotExported, Ran::No, &reason);
+            environment.fail_for(Outcome::NotExported, reason, &words);
             -1
         }
     }

@@ -3,6 +3,8 @@
 
 use std::mem::size_of;
 
+use nearcall::raw::Reason;
+
 use super::records::*;
 
 /// Sizes and offsets of every record, as assertions in C.
@@ -17,6 +19,9 @@ fn layout_header() -> String {
     assert_brief_calls(&mut text);
     for (name, value) in numbers() {
         text += &format!("NEARCALL_ASSERT({name} == {value});\n");
+    }
+    for (name, value) in reasons() {
+        text += &format!("NEARCALL_ASSERT(NEARCALL_REASON_{} == {value});\n", name.to_uppercase());
     }
     text + "\n#endif\n"
 }
@@ -45,6 +50,8 @@ fn assert_interfaces(text: &mut String) {
         exception_id,
         exception,
         release,
+        incarnation,
+        reason,
         message
     );
     record!(text, Class, "nearcall_class", block_bytes, count);
@@ -279,6 +286,37 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
         ("NEARCALL_DEFAULT_BYTES_MAX", nearcall::raw::DEFAULT_BYTES_MAX as u32),
     ]
+}
+
+/// Every reason that there is, as C++ names it.
+fn reasons() -> Vec<(String, u32)> {
+    let of = |reason: &Reason| (snake_case(&format!("{reason:?}")), *reason as u32);
+    let all = Reason::ALL.iter().map(of);
+    std::iter::once((String::from("none"), NO_REASON)).chain(all).collect()
+}
+
+fn snake_case(name: &str) -> String {
+    let mut text = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !text.is_empty() {
+            text.push('_');
+        }
+        text.push(letter.to_ascii_lowercase());
+    }
+    text
+}
+
+#[test]
+fn cpp_has_every_reason_and_no_other() {
+    let header = include_str!("../../include/nearcall.hpp");
+    let all: Vec<String> = reasons()
+        .iter()
+        .map(|(name, _)| format!("    {name} = NEARCALL_REASON_{},", name.to_uppercase()))
+        .collect();
+    let start = header.find("enum class reason : std::uint32_t {").expect("it is there");
+    let there: Vec<&str> =
+        header[start..].lines().skip(1).take_while(|line| *line != "};").collect();
+    assert_eq!(there, all);
 }
 
 #[test]

@@ -7,7 +7,10 @@ use nearcall::raw::{Ahead, Client, Reply};
 use nearcall::{CallError, Ran};
 
 /// Bytes of an environment's message, with the NUL.
-pub const MESSAGE_TEXT_BYTES: usize = 232;
+pub const MESSAGE_TEXT_BYTES: usize = 236;
+
+/// The outcome says all. `NEARCALL_REASON_NONE` in C.
+pub const NO_REASON: u32 = 0;
 
 /// What became of a call. `nearcall_outcome` in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,10 @@ pub struct Environment {
     pub exception_id: *const c_char,
     pub exception: *mut c_void,
     pub release: Option<unsafe extern "C" fn(*mut c_void)>,
+    /// The life of the server that had the call; 0: none that is known.
+    pub incarnation: u64,
+    /// A [`Reason`](nearcall::raw::Reason), or [`NO_REASON`].
+    pub reason: u32,
     pub message: [u8; MESSAGE_TEXT_BYTES],
 }
 
@@ -318,6 +325,8 @@ impl Environment {
             exception_id: std::ptr::null(),
             exception: std::ptr::null_mut(),
             release: None,
+            incarnation: 0,
+            reason: NO_REASON,
             message: [0; MESSAGE_TEXT_BYTES],
         }
     }

@@ -269,7 +269,9 @@ pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *con
     // SAFETY: H3.
     say(&unsafe { text(why) });
     // SAFETY: H1.
-    unsafe { Environment::at(environment) }.outcome = records::Outcome::Panicked as u32;
+    let environment = unsafe { Environment::at(environment) };
+    environment.outcome = records::Outcome::Panicked as u32;
+    (environment.reason, environment.incarnation) = (records::NO_REASON, 0);
 }
 
 /// Tells a server's author: whoever listens, else on standard error. That nobody may read that any

@@ -28,6 +28,7 @@ mod posting;
 mod prealloc;
 mod reading;
 mod rebinds;
+mod retrying;
 mod sizes;
 mod statuses;
 mod talking;

@@ -11,7 +11,7 @@ use crate::support::{RustServer, in_both, serve_here};
 /// Servers that a client ends, of which the last has no next life.
 const LIVES: usize = 5;
 
-struct Mortal;
+pub struct Mortal;
 
 fn own_pid() -> i32 {
     std::process::id() as i32
@@ -59,9 +59,14 @@ fn serve() {
     serve_here(|domain, name| Clerk::export(domain, name, AgainEntries::new(Mortal)));
 }
 
+/// A process that serves so.
+pub fn mortal(name: &str, runtime: &Path) -> RustServer {
+    RustServer::start(module_path!(), name, runtime)
+}
+
 /// Runs a client, and has a server follow each one that it ends.
 fn survive(program: &Path, runtime: &Path) {
-    let mut server = RustServer::start(module_path!(), "mortal", runtime);
+    let mut server = mortal("mortal", runtime);
     let client = Command::new(program)
         .arg("mortal")
         .env("XDG_RUNTIME_DIR", runtime)
@@ -74,7 +79,7 @@ fn survive(program: &Path, runtime: &Path) {
         move || {
             for _ in 1..LIVES {
                 server.wait();
-                server = RustServer::start(module_path!(), "mortal", &runtime);
+                server = mortal("mortal", &runtime);
             }
             server.wait();
         }
