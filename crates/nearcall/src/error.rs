@@ -345,6 +345,63 @@ impl CallError {
             CallError::Panicked { .. } | CallError::ResultsRefused { .. } => Ran::Yes,
         }
     }
+
+    /// Whether the same call may be made once more as it is: the procedure has not run, and another
+    /// time it may. Over another binding where [`NotExecuted`] says that this one is over
+    /// ([`Binding::rebind`](crate::Binding::rebind)), and not at once where room was lacking.
+    pub fn may_retry(&self) -> bool {
+        match self {
+            CallError::NotExecuted { reason, .. } => reason.may_retry(),
+            CallError::Usage(usage) => matches!(usage, UsageError::NoMemory { .. }),
+            CallError::NoAStack { .. } => true,
+            CallError::CallFailed { .. }
+            | CallError::CallAborted { .. }
+            | CallError::Panicked { .. }
+            | CallError::ResultsRefused { .. }
+            | CallError::Peer { .. } => false,
+        }
+    }
+}
+
+impl NotExecuted {
+    /// Whether the call may be executed another time: see [`CallError::may_retry`].
+    pub fn may_retry(self) -> bool {
+        match self {
+            NotExecuted::ServerEnded
+            | NotExecuted::Revoked
+            | NotExecuted::Refused
+            | NotExecuted::DeadlinePassed
+            | NotExecuted::Overloaded
+            | NotExecuted::DescriptorsNotSent => true,
+            NotExecuted::ArgumentsRefused
+            | NotExecuted::NotPermitted
+            | NotExecuted::NotProvided
+            | NotExecuted::FeedOver => false,
+        }
+    }
+}
+
+impl BindError {
+    /// Whether the same bind may succeed another time as it is: nobody has exported the name yet,
+    /// its server is on its way out, or slow, or there was no room.
+    pub fn may_retry(&self) -> bool {
+        match self {
+            BindError::NoSuchName { .. }
+            | BindError::Overloaded { .. }
+            | BindError::TimedOut { .. }
+            | BindError::NotReady { .. }
+            | BindError::Peer { .. }
+            | BindError::System { .. } => true,
+            BindError::Name(_)
+            | BindError::NotAdmitted { .. }
+            | BindError::OtherInterface { .. }
+            | BindError::Hash { .. }
+            | BindError::NoIntroduction(_)
+            | BindError::IntroductionOver { .. }
+            | BindError::Introduced { .. }
+            | BindError::Revoked { .. } => false,
+        }
+    }
 }
 
 /// What a stub returns instead of results.
@@ -382,6 +439,14 @@ impl<E> Error<E> {
             Error::Call(error) => error.ran(),
         }
     }
+
+    /// See [`CallError::may_retry`]; one that raised has run.
+    pub fn may_retry(&self) -> bool {
+        match self {
+            Error::Exception(_) => false,
+            Error::Call(error) => error.may_retry(),
+        }
+    }
 }
 
 /// How an error travels inside a stub: in one word.
@@ -401,5 +466,69 @@ impl<E> From<Box<CallError>> for Error<E> {
 impl<E> From<CallError> for Error<E> {
     fn from(error: CallError) -> Error<E> {
         Error::Call(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROCEDURE: ProcedureName<'static> = ProcedureName::new("put");
+
+    fn check(error: CallError, ran: Ran, may_retry: bool) {
+        let told = (error.ran(), error.may_retry());
+        assert_eq!(told, (ran, may_retry), "{error}");
+        assert_eq!(Error::<()>::from(error).may_retry(), may_retry);
+    }
+
+    #[test]
+    fn what_may_have_run_is_not_to_be_tried_again() {
+        let (procedure, incarnation, deadline) = (PROCEDURE, 7, Duration::ZERO);
+        check(CallError::CallFailed { procedure, incarnation }, Ran::Maybe, false);
+        check(CallError::CallAborted { procedure, deadline, incarnation }, Ran::Maybe, false);
+        check(CallError::Panicked { procedure }, Ran::Yes, false);
+        check(CallError::ResultsRefused { procedure }, Ran::Yes, false);
+        assert!(!Error::Exception(()).may_retry());
+    }
+
+    #[test]
+    fn what_has_not_run_is_to_be_tried_again_where_it_may_go_otherwise() {
+        let procedure = PROCEDURE;
+        check(CallError::NoAStack { procedure }, Ran::No, true);
+        let no_memory = UsageError::NoMemory { bytes: 1, reason: String::new() };
+        check(CallError::Usage(no_memory), Ran::No, true);
+        check(CallError::Usage(UsageError::LentElsewhere), Ran::No, false);
+        // Whoever makes it once more without collecting is told the same for ever.
+        let outstanding = UsageError::Outstanding { procedure, limit: 5 };
+        check(CallError::Usage(outstanding), Ran::No, false);
+        for (reason, may_retry) in [
+            (NotExecuted::ServerEnded, true),
+            (NotExecuted::Revoked, true),
+            (NotExecuted::Refused, true),
+            (NotExecuted::DeadlinePassed, true),
+            (NotExecuted::Overloaded, true),
+            (NotExecuted::DescriptorsNotSent, true),
+            (NotExecuted::ArgumentsRefused, false),
+            (NotExecuted::NotPermitted, false),
+            (NotExecuted::NotProvided, false),
+            (NotExecuted::FeedOver, false),
+        ] {
+            check(CallError::NotExecuted { procedure, reason }, Ran::No, may_retry);
+        }
+    }
+
+    #[test]
+    fn a_bind_is_to_be_tried_again_where_it_may_go_otherwise() {
+        let name = || String::from("files");
+        let overloaded = || BindError::Overloaded { name: name(), reason: String::new() };
+        let not_admitted = BindError::NotAdmitted { name: name(), reason: String::new() };
+        let last = Box::new(overloaded());
+        assert!(overloaded().may_retry());
+        assert!(BindError::NoSuchName { name: name(), tried: Vec::new() }.may_retry());
+        assert!(BindError::TimedOut { name: name(), waited: Duration::ZERO }.may_retry());
+        assert!(BindError::NotReady { name: name(), limit: Duration::ZERO, last }.may_retry());
+        assert!(!not_admitted.may_retry());
+        assert!(!BindError::Name(NameError::Empty).may_retry());
+        assert!(!BindError::Hash { interface: "a::B", difference: String::new() }.may_retry());
     }
 }
