@@ -12,9 +12,17 @@ pub struct Records {
     all: Arc<Mutex<Vec<String>>>,
     /// Instead of audit records.
     are_warnings: bool,
+    /// Also with what differs from one run to the next.
+    are_whole: bool,
 }
 
-struct Text(String);
+/// What an audit record has of the importer that differs from one run to the next.
+const OF_RUNS: &[&str] = &["pid", "gid", "groups", "cgroup", "pidfd_inode"];
+
+struct Text {
+    text: String,
+    is_whole: bool,
+}
 
 impl Records {
     /// Keeps what `nearcall` warns of.
@@ -22,7 +30,12 @@ impl Records {
         Records { are_warnings: true, ..Records::default() }
     }
 
-    /// Those there are, each without the numbers of the importer's process and group.
+    /// Keeps audit records with all that they say.
+    pub fn whole() -> Records {
+        Records { are_whole: true, ..Records::default() }
+    }
+
+    /// Those there are; but for whole ones, each without the importer's process and groups.
     pub fn all(&self) -> Vec<String> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -30,8 +43,8 @@ impl Records {
 
 impl Visit for Text {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        if field.name() != "pid" && field.name() != "gid" {
-            self.0 += &format!("{}={value:?} ", field.name());
+        if self.is_whole || !OF_RUNS.contains(&field.name()) {
+            self.text += &format!("{}={value:?} ", field.name());
         }
     }
 }
@@ -52,10 +65,10 @@ impl tracing::Subscriber for Records {
     fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
 
     fn event(&self, event: &tracing::Event<'_>) {
-        let mut text = Text(String::new());
+        let mut text = Text { text: String::new(), is_whole: self.are_whole };
         event.record(&mut text);
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(text.0.trim_end().to_owned());
+        all.push(text.text.trim_end().to_owned());
     }
 
     fn enter(&self, _: &span::Id) {}

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use nearcall::{BindError, CallError, ExportError, NotPut, Ran, UsageError};
+use nearcall::{BindError, CallError, ExportError, NotExecuted, NotPut, Ran, UsageError};
 use nearcall_policy::PolicyError;
 use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::prelude::*;
@@ -33,11 +33,34 @@ pub fn take_raised() -> Option<PyErr> {
     RAISED.take()
 }
 
+/// What an exception says beside its message.
+#[derive(Default)]
+struct Facts {
+    ran: &'static str,
+    may_retry: bool,
+    reason: Option<&'static str>,
+    incarnation: Option<u64>,
+}
+
+impl Facts {
+    /// Of what is over as it is.
+    fn ran(ran: &'static str) -> Facts {
+        Facts { ran, ..Facts::default() }
+    }
+}
+
 /// An exception of the package.
-fn exception(py: Python<'_>, class: &str, message: String, ran: &str) -> PyResult<PyErr> {
+fn exception(py: Python<'_>, class: &str, message: String, facts: &Facts) -> PyResult<PyErr> {
     let errors = py.import("nearcall.errors")?;
     let keywords = PyDict::new(py);
-    keywords.set_item("ran", errors.getattr("Ran")?.getattr(ran)?)?;
+    keywords.set_item("ran", errors.getattr("Ran")?.getattr(facts.ran)?)?;
+    keywords.set_item("may_retry", facts.may_retry)?;
+    if let Some(reason) = facts.reason {
+        keywords.set_item("reason", errors.getattr("Reason")?.getattr(reason)?)?;
+    }
+    if let Some(incarnation) = facts.incarnation {
+        keywords.set_item("incarnation", incarnation)?;
+    }
     let made = errors.getattr(class)?.call((message,), Some(&keywords))?;
     Ok(PyErr::from_value(made))
 }
@@ -56,30 +79,61 @@ pub fn is_given_up(raised: &Bound<'_, PyBaseException>) -> PyResult<bool> {
     raised.is_instance(&class)
 }
 
-fn made(py: Python<'_>, class: &str, message: String, ran: &str) -> PyErr {
-    exception(py, class, message, ran).unwrap_or_else(|error| error)
+fn made(py: Python<'_>, class: &str, message: String, ran: &'static str) -> PyErr {
+    made_with(py, class, message, &Facts::ran(ran))
+}
+
+fn made_with(py: Python<'_>, class: &str, message: String, facts: &Facts) -> PyErr {
+    exception(py, class, message, facts).unwrap_or_else(|error| error)
 }
 
 /// Why a call has no results.
 pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
-    let class = match error {
-        CallError::Usage(UsageError::Outstanding { .. }) => "Outstanding",
-        CallError::Usage(_) => "UsageError",
-        CallError::NoAStack { .. } => "NoAStack",
-        CallError::NotExecuted { .. } => "NotExecuted",
-        CallError::CallFailed { .. } => "CallFailed",
-        CallError::CallAborted { .. } => "CallAborted",
-        CallError::Panicked { .. } => "Panicked",
-        CallError::ResultsRefused { .. } => "ResultsRefused",
-        CallError::Peer { .. } => "Peer",
-        _ => "CallError",
-    };
     let ran = match error.ran() {
         Ran::No => "NO",
         Ran::Maybe => "MAYBE",
         Ran::Yes => "YES",
     };
-    made(py, class, error.to_string(), ran)
+    let mut facts = Facts { may_retry: error.may_retry(), ..Facts::ran(ran) };
+    let class = match error {
+        CallError::Usage(UsageError::Outstanding { .. }) => "Outstanding",
+        CallError::Usage(_) => "UsageError",
+        CallError::NoAStack { .. } => "NoAStack",
+        CallError::NotExecuted { reason, .. } => {
+            facts.reason = of_not_executed(*reason);
+            facts.reason.map_or("CallError", |_| "NotExecuted")
+        }
+        CallError::CallFailed { incarnation, .. } => {
+            facts.incarnation = Some(*incarnation);
+            "CallFailed"
+        }
+        CallError::CallAborted { incarnation, .. } => {
+            facts.incarnation = Some(*incarnation);
+            "CallAborted"
+        }
+        CallError::Panicked { .. } => "Panicked",
+        CallError::ResultsRefused { .. } => "ResultsRefused",
+        CallError::Peer { .. } => "Peer",
+        _ => "CallError",
+    };
+    made_with(py, class, error.to_string(), &facts)
+}
+
+/// Why a procedure did not run, as `Reason` has it. `None`: a test has to miss it there.
+fn of_not_executed(reason: NotExecuted) -> Option<&'static str> {
+    Some(match reason {
+        NotExecuted::ServerEnded => "SERVER_ENDED",
+        NotExecuted::Revoked => "REVOKED",
+        NotExecuted::Refused => "REFUSED",
+        NotExecuted::ArgumentsRefused => "ARGUMENTS_REFUSED",
+        NotExecuted::NotPermitted => "NOT_PERMITTED",
+        NotExecuted::NotProvided => "NOT_PROVIDED",
+        NotExecuted::DeadlinePassed => "DEADLINE_PASSED",
+        NotExecuted::Overloaded => "OVERLOADED",
+        NotExecuted::DescriptorsNotSent => "DESCRIPTORS_NOT_SENT",
+        NotExecuted::FeedOver => "FEED_OVER",
+        _ => return None,
+    })
 }
 
 /// Why an argument is not sent.
@@ -134,9 +188,24 @@ pub fn of_bind(py: Python<'_>, error: &BindError) -> PyErr {
     let class = match error {
         BindError::NoSuchName { .. } => "NoSuchName",
         BindError::NotAdmitted { .. } => "NotAdmitted",
+        BindError::OtherInterface { .. } => "OtherInterface",
+        BindError::Hash { .. } => "OtherVersion",
+        BindError::Overloaded { .. } => "Overloaded",
+        BindError::TimedOut { .. } => "TimedOut",
+        BindError::NotReady { .. } => "NotReady",
+        BindError::NoIntroduction(_) => "NoIntroduction",
+        BindError::IntroductionOver { .. } => "IntroductionOver",
+        BindError::Introduced { .. } => "Introduced",
+        BindError::Revoked { .. } => "Revoked",
+        BindError::Name(_) | BindError::Peer { .. } | BindError::System { .. } => "BindError",
         _ => "BindError",
     };
-    made(py, class, error.to_string(), "NO")
+    let facts = Facts { may_retry: error.may_retry(), ..Facts::ran("NO") };
+    let made = made_with(py, class, error.to_string(), &facts);
+    if let BindError::NotReady { last, .. } = error {
+        made.set_cause(py, Some(of_bind(py, last)));
+    }
+    made
 }
 
 /// Why a file is no policy to export by.
@@ -146,5 +215,6 @@ pub fn of_policy(py: Python<'_>, path: &Path, error: &PolicyError) -> PyErr {
 
 /// Why an interface is not exported.
 pub fn of_export(py: Python<'_>, error: &ExportError) -> PyErr {
-    made(py, "ExportError", error.to_string(), "NO")
+    let facts = Facts { may_retry: error.may_retry(), ..Facts::ran("NO") };
+    made_with(py, "ExportError", error.to_string(), &facts)
 }

@@ -122,6 +122,33 @@ def test_a_wrong_use_of_posted_calls_is_found(tmp_path: pathlib.Path) -> None:
     }, checked.stdout  # fmt: skip
 
 
+def test_what_errors_say_is_typed(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "right.py").write_text(
+        "import nearcall\n"
+        "def waits(error: nearcall.Error) -> bool:\n"
+        "    if isinstance(error, nearcall.NotExecuted):\n"
+        "        match error.reason:\n"
+        "            case nearcall.Reason.OVERLOADED: return True\n"
+        "            case reason: return bool(reason.value)\n"
+        "    if isinstance(error, nearcall.CallFailed) and error.incarnation is not None:\n"
+        "        return error.incarnation > 0\n"
+        "    return error.may_retry or isinstance(error, nearcall.Overloaded)\n"
+    )
+    (tmp_path / "wrong.py").write_text(
+        "import nearcall\n"
+        "name: str = nearcall.NotExecuted('', reason=nearcall.Reason.REFUSED).reason\n"
+        "nearcall.NotExecuted('no reason')\n"
+        "number: int = nearcall.CallFailed().incarnation\n"
+        "nearcall.Overloaded().reason\n"
+    )
+    checked = mypy(tmp_path, "right.py")
+    assert checked.returncode == 0, checked.stdout
+    checked = mypy(tmp_path, "wrong.py")
+    assert {int(line.split(":")[1]) for line in checked.stdout.splitlines() if "error:" in line} == {
+        2, 3, 4, 5,
+    }, checked.stdout  # fmt: skip
+
+
 def test_the_package_is_typed(tmp_path: pathlib.Path) -> None:
     checked = mypy(tmp_path, "-p", "nearcall")
     assert checked.returncode == 0, checked.stdout

@@ -37,11 +37,14 @@ macro_rules! record {
     ($subject:expr, $dropped:expr, $event:literal, $($field:ident = $value:expr),*) => {{
         let Subject { name, interface, importer, giver } = $subject;
         let (uid, gid, pid) = (importer.uid(), importer.gid(), importer.pid());
-        let label = importer.label();
         let (giver_uid, giver_pid) = (giver.and_then(Importer::uid), giver.and_then(Importer::pid));
         tracing::info!(
             target: TARGET,
-            event = $event, name, interface, uid, gid, pid, label, giver_uid, giver_pid,
+            event = $event, name, interface, uid, gid, pid,
+            // Asked only if somebody writes it.
+            groups = importer.recorded_groups(), cgroup = importer.recorded_cgroup(),
+            pidfd_inode = importer.recorded_inode(), label = importer.label(),
+            giver_uid, giver_pid,
             $($field = $value,)* dropped = $dropped
         );
     }};

@@ -24,6 +24,9 @@ const SO_PEERPIDFD: libc::c_int = 77;
 /// `SO_PEERGROUPS`, since 4.13.
 const SO_PEERGROUPS: libc::c_int = 59;
 
+/// What `fstatfs` says of a pidfd whose inode is its process's own, since 6.9.
+const PID_FS_MAGIC: i64 = 0x5049_4446;
+
 /// Groups that are asked for at first; the kernel says if there are more.
 const GROUPS_USUAL: usize = 64;
 
@@ -116,6 +119,17 @@ impl Process {
         let is_its_own = !self.has_exited();
         let path = text.lines().find_map(|line| line.strip_prefix("0::"));
         path.filter(|_| is_its_own).map(str::to_owned)
+    }
+
+    /// The inode of its pidfds, which no other process has until the system ends; `None` before
+    /// Linux 6.9, where all have the same.
+    ///
+    /// # Cost: two system calls.
+    pub fn inode(&self) -> Option<u64> {
+        let system = rustix::fs::fstatfs(&self.pidfd).ok()?;
+        let is_its_own = system.f_type == PID_FS_MAGIC;
+        let status = rustix::fs::fstat(&self.pidfd).ok().filter(|_| is_its_own)?;
+        Some(status.st_ino)
     }
 
     /// The process with this number, now. The caller knows that it still is the one it means: a
@@ -419,6 +433,19 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(process.number_in_proc(), None);
+    }
+
+    #[test]
+    fn an_inode_is_one_process_s_or_unknown() {
+        let (here, _there) = Stream::pair().unwrap();
+        let own = Process::current().unwrap().inode();
+        assert_eq!(Process::of(&here).unwrap().inode(), own);
+        let mut child = child();
+        let inode = Process::open(child.id()).unwrap().inode();
+        assert_eq!(inode.is_some(), own.is_some());
+        assert!(inode.is_none() || inode != own);
+        child.kill().unwrap();
+        child.wait().unwrap();
     }
 
     #[test]

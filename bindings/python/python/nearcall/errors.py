@@ -1,7 +1,9 @@
 """What can go wrong. Every error says whether the procedure ran, as ``error.ran``."""
 
 import enum
+import functools
 import reprlib
+import typing
 
 _SHOWN = reprlib.Repr()
 _SHOWN.maxstring = _SHOWN.maxother = 80
@@ -18,15 +20,51 @@ class Ran(enum.Enum):
     YES = "yes"
 
 
+class Reason(enum.Enum):
+    """Why a procedure did not run."""
+
+    #: The server's domain ended before it took the call.
+    SERVER_ENDED = "server ended"
+    #: The binding was revoked before the call.
+    REVOKED = "revoked"
+    #: The server refused the call: it is shutting down.
+    REFUSED = "refused"
+    #: The server refused the arguments: to it they are not what the interface promises.
+    ARGUMENTS_REFUSED = "arguments refused"
+    #: The server's policy does not let this client call this procedure.
+    NOT_PERMITTED = "not permitted"
+    #: The server was made from a version of the interface that does not have the procedure.
+    NOT_PROVIDED = "not provided"
+    #: The deadline passed before the call was posted.
+    DEADLINE_PASSED = "deadline passed"
+    #: The arguments lie out of line, and the server has no room for them now: its clients of this
+    #: user have their share. Try again later.
+    OVERLOADED = "overloaded"
+    #: The descriptors of the call could not be sent: the server does not read what it is sent, or
+    #: this user has too many under way. Try again later.
+    DESCRIPTORS_NOT_SENT = "descriptors not sent"
+    #: The feed that the item was for is over: an error has said so before.
+    FEED_OVER = "feed over"
+
+
 class Error(Exception):
     """Whatever this package raises."""
 
     ran: Ran = Ran.NO
 
-    def __init__(self, *details: object, ran: Ran | None = None) -> None:
+    #: Whether the same may be tried once more as it is: nothing has run, and another time it may.
+    #: Not at once where there was no room, and of a binding that is over on what
+    #: ``binding.rebind()`` returns.
+    may_retry: bool = False
+
+    def __init__(
+        self, *details: object, ran: Ran | None = None, may_retry: bool | None = None
+    ) -> None:
         super().__init__(*details)
         if ran is not None:
             self.ran = ran
+        if may_retry is not None:
+            self.may_retry = may_retry
 
 
 class Raised(Error):
@@ -42,6 +80,21 @@ class Raised(Error):
 
 class CallError(Error):
     """Why a call has no results."""
+
+    #: The life of the server that the call is or was in, where that may have run it: see
+    #: ``binding.incarnation``.
+    incarnation: int | None = None
+
+    def __init__(
+        self,
+        *details: object,
+        ran: Ran | None = None,
+        may_retry: bool | None = None,
+        incarnation: int | None = None,
+    ) -> None:
+        super().__init__(*details, ran=ran, may_retry=may_retry)
+        if incarnation is not None:
+            self.incarnation = incarnation
 
 
 class UsageError(CallError):
@@ -59,6 +112,21 @@ class NoAStack(CallError):
 
 class NotExecuted(CallError):
     """The procedure was proven not to have run. A retry is safe."""
+
+    def __init__(
+        self,
+        *details: object,
+        reason: Reason,
+        ran: Ran | None = None,
+        may_retry: bool | None = None,
+    ) -> None:
+        super().__init__(*details, ran=ran, may_retry=may_retry)
+        #: Why not.
+        self.reason: Reason = reason
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """Whoever pickles or copies makes another one of the arguments alone."""
+        return functools.partial(type(self), reason=self.reason), self.args, self.__dict__
 
 
 class CallFailed(CallError):
@@ -89,7 +157,9 @@ class GivenUp(Error):
 
 
 class BindError(Error):
-    """Why there is no binding."""
+    """Why there is no binding. What is none of the classes below is of the name itself, or of a
+    server that broke the bind protocol or went away in the middle of it, or of memory or
+    descriptors that the system refused."""
 
 
 class NoSuchName(BindError):
@@ -98,6 +168,46 @@ class NoSuchName(BindError):
 
 class NotAdmitted(BindError):
     """The server does not admit this process."""
+
+
+class OtherInterface(BindError):
+    """The server exports another interface under this name."""
+
+
+class OtherVersion(BindError):
+    """The server has another version of the interface, and neither of the two only adds operations
+    at the end of the other."""
+
+
+class Overloaded(BindError):
+    """The server has no room now, or none for clients of this user. Try again later."""
+
+
+class TimedOut(BindError):
+    """The server did not answer in time."""
+
+
+class NotReady(BindError):
+    """A rebind that waits has waited as long as it may, and nobody has exported the name. Its
+    ``__cause__`` is why there was no binding when it last tried."""
+
+
+class NoIntroduction(BindError):
+    """The descriptor that was to be imported from is no introduction."""
+
+
+class IntroductionOver(BindError):
+    """The introduction is over: it was used, it waited too long, or whoever gave it, or the server,
+    has gone. Another one may be had from a giver."""
+
+
+class Introduced(BindError):
+    """The binding was introduced, so there is no name to rebind by: another introduction may be had
+    from a giver."""
+
+
+class Revoked(BindError):
+    """The binding that somebody was to be introduced to is revoked."""
 
 
 class ExportError(Error):

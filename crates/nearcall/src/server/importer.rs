@@ -18,6 +18,9 @@ use nearcall_os::socket::Stream;
 
 use super::binding::ServerBinding;
 
+/// Groups that a record names.
+const RECORDED_GROUPS_MAX: usize = 64;
+
 /// A domain that imports, as the kernel knows it.
 #[derive(Debug)]
 pub struct Importer {
@@ -28,6 +31,10 @@ pub struct Importer {
     /// The same while it stands for others, who hold it.
     shared: Mutex<Weak<Process>>,
     binding: Weak<ServerBinding>,
+    /// Its control group, as it was looked at last.
+    cgroup: Mutex<Option<String>>,
+    /// What records call its process, once one was written.
+    inode: OnceLock<Option<u64>>,
 }
 
 /// Who stands for an importer that the policy was not asked about.
@@ -53,7 +60,8 @@ impl Importer {
     pub(crate) fn of(stream: &Stream) -> io::Result<Importer> {
         let (peer, process) = (Peer::of(stream)?, Process::of(stream)?);
         let (held, shared) = (OnceLock::from(process), Mutex::default());
-        Ok(Importer { peer, held, shared, binding: Weak::new() })
+        let (cgroup, inode) = (Mutex::default(), OnceLock::new());
+        Ok(Importer { peer, held, shared, binding: Weak::new(), cgroup, inode })
     }
 
     /// The same, bound: from here on its process is asked for over the binding's socket.
@@ -93,6 +101,12 @@ impl Importer {
         self.peer.label = label.map(str::to_owned);
     }
 
+    /// As if it were in these.
+    #[cfg(test)]
+    pub(crate) fn set_groups(&mut self, groups: Vec<u32>) {
+        self.peer.groups = groups;
+    }
+
     /// Its user; `None` if this namespace has no number for it.
     pub fn uid(&self) -> Option<u32> {
         self.peer.uid
@@ -118,7 +132,41 @@ impl Importer {
     /// # Cost: some system calls.
     pub fn cgroup(&self) -> Option<String> {
         self.peer.pid?;
-        self.look(Process::cgroup).ok().flatten()
+        let cgroup = self.look(Process::cgroup).ok().flatten()?;
+        self.last_cgroup().replace(cgroup.clone());
+        Some(cgroup)
+    }
+
+    /// The same for a record: as the policy has looked at it last, or if that has not, as it is.
+    ///
+    /// # Cost: some system calls if nobody has looked, or it could not be told.
+    pub(crate) fn recorded_cgroup(&self) -> Option<String> {
+        let seen = self.last_cgroup().clone();
+        seen.or_else(|| self.cgroup())
+    }
+
+    fn last_cgroup(&self) -> MutexGuard<'_, Option<String>> {
+        self.cgroup.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its further groups for a record: their numbers, of which only the first ones if there are
+    /// many; `None` if it is in none.
+    pub(crate) fn recorded_groups(&self) -> Option<String> {
+        let groups = &self.peer.groups;
+        let mut words: Vec<_> =
+            groups.iter().take(RECORDED_GROUPS_MAX).map(u32::to_string).collect();
+        if let Some(more @ 1..) = groups.len().checked_sub(RECORDED_GROUPS_MAX) {
+            words.push(format!("and {more} more"));
+        }
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
+    /// What no other process has that ever runs on this system, for a record; `None` if the system
+    /// has no such number, or the first record was written when it was too late to ask.
+    ///
+    /// # Cost: some system calls, once.
+    pub(crate) fn recorded_inode(&self) -> Option<u64> {
+        *self.inode.get_or_init(|| self.look(Process::inode).ok().flatten())
     }
 
     /// Its security label, as it was when it connected; `None` if the system has none.
@@ -176,5 +224,31 @@ mod tests {
         assert_eq!(error.to_string(), "its binding has gone");
         assert_eq!((gone.cgroup(), gone.has_ended()), (None, false));
         assert_eq!(gone.uid(), Some(nearcall_os::peer::effective_uid()));
+    }
+
+    #[test]
+    fn a_record_has_what_was_seen_before_the_binding_has_gone() {
+        let (here, _there) = Stream::pair().unwrap();
+        let importer = Importer::of(&here).unwrap();
+        let (cgroup, inode) = (importer.cgroup(), importer.recorded_inode());
+        let process = Process::current().unwrap();
+        assert_eq!((&cgroup, inode), (&process.cgroup(), process.inode()));
+        let gone = importer.bound(&Weak::new());
+        assert_eq!((gone.recorded_cgroup(), gone.recorded_inode()), (cgroup, inode));
+        assert_eq!(gone.cgroup(), None);
+    }
+
+    #[test]
+    fn a_record_names_the_first_groups_and_says_how_many_more() {
+        let (here, _there) = Stream::pair().unwrap();
+        let mut importer = Importer::of(&here).unwrap();
+        importer.set_groups(Vec::new());
+        assert_eq!(importer.recorded_groups(), None);
+        importer.set_groups(vec![2000, 7]);
+        assert_eq!(importer.recorded_groups().as_deref(), Some("2000 7"));
+        importer.set_groups((0..64).collect());
+        assert!(importer.recorded_groups().unwrap().ends_with(" 62 63"));
+        importer.set_groups((0..70).collect());
+        assert!(importer.recorded_groups().unwrap().ends_with(" 63 and 6 more"));
     }
 }

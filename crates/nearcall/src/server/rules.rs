@@ -1,5 +1,6 @@
 //! Who may bind, as rules: data that a policy file or a program gives, and how it is judged.
 
+use std::cell::OnceCell;
 use std::fmt;
 
 use nearcall_abi::InterfaceDescriptor;
@@ -113,8 +114,10 @@ impl Rules {
     }
 
     pub(crate) fn judge(&self, importer: &Importer, interface: &InterfaceDescriptor) -> Decision {
-        let Some(rule) = self.rules.iter().find(|rule| rule.who.fits(importer, interface.name))
-        else {
+        // One answer for all rules: an importer may move from one group to another meanwhile.
+        let cgroup = OnceCell::new();
+        let fits = |rule: &&Rule| rule.who.fits(importer, &cgroup, interface.name);
+        let Some(rule) = self.rules.iter().find(fits) else {
             let verdict = Err("no rule admits it".to_owned());
             return Decision::of("otherwise", verdict);
         };
@@ -171,7 +174,12 @@ impl Who {
         self.interface.as_deref().is_none_or(|name| name == interface)
     }
 
-    fn fits(&self, importer: &Importer, interface: &str) -> bool {
+    fn fits(
+        &self,
+        importer: &Importer,
+        cgroup: &OnceCell<Option<String>>,
+        interface: &str,
+    ) -> bool {
         let is_or_unsaid =
             |given: Option<u32>, known: Option<u32>| given.is_none_or(|given| known == Some(given));
         let is_in = |group: u32| importer.gid() == Some(group) || importer.is_in_group(group);
@@ -180,7 +188,8 @@ impl Who {
             && is_or_unsaid(self.gid, importer.gid())
             && self.group.is_none_or(is_in)
             && self.cgroup.as_deref().is_none_or(|above| {
-                importer.cgroup().is_some_and(|cgroup| is_below(&cgroup, above))
+                let cgroup = cgroup.get_or_init(|| importer.cgroup());
+                cgroup.as_deref().is_some_and(|cgroup| is_below(cgroup, above))
             })
             && (self.label.is_none() || self.label.as_deref() == importer.label())
     }
@@ -225,12 +234,12 @@ mod tests {
         let (here, _there) = nearcall_os::socket::Stream::pair().unwrap();
         let mut importer = Importer::of(&here).unwrap();
         importer.set_label(Some("system_u:r:backup_t:s0"));
-        assert!(given("system_u:r:backup_t:s0").fits(&importer, "I"));
-        assert!(!given("system_u:r:backup_t").fits(&importer, "I"));
-        assert!(!given("").fits(&importer, "I"));
-        assert!(Who::default().fits(&importer, "I"));
+        assert!(given("system_u:r:backup_t:s0").fits(&importer, &OnceCell::new(), "I"));
+        assert!(!given("system_u:r:backup_t").fits(&importer, &OnceCell::new(), "I"));
+        assert!(!given("").fits(&importer, &OnceCell::new(), "I"));
+        assert!(Who::default().fits(&importer, &OnceCell::new(), "I"));
         importer.set_label(None);
-        assert!(!given("system_u:r:backup_t:s0").fits(&importer, "I"));
-        assert!(!given("").fits(&importer, "I"));
+        assert!(!given("system_u:r:backup_t:s0").fits(&importer, &OnceCell::new(), "I"));
+        assert!(!given("").fits(&importer, &OnceCell::new(), "I"));
     }
 }

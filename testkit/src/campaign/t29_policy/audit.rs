@@ -27,6 +27,8 @@ pub struct Record {
     pub uid: Option<u32>,
     pub gid: Option<u32>,
     pub pid: Option<u32>,
+    pub groups: Option<String>,
+    pub cgroup: Option<String>,
     pub giver_uid: Option<u32>,
     pub rule: Option<String>,
     pub reason: Option<String>,
@@ -59,6 +61,7 @@ pub fn wanted(
     pid: u32,
     place: &Place,
 ) -> Vec<Record> {
+    let groups = importer.group.and_then(|group| policies::seen(group, place));
     let record = |event: &str, rule: Option<&str>| Record {
         event: event.to_owned(),
         name: name.to_owned(),
@@ -66,6 +69,8 @@ pub fn wanted(
         uid: policies::seen(importer.uid, place),
         gid: policies::seen(importer.gid, place),
         pid: place.knows_pids.then_some(pid),
+        groups: groups.map(|group| group.to_string()),
+        cgroup: policies::control_group(importer, place),
         rule: rule.map(str::to_owned),
         ..Record::default()
     };

@@ -112,8 +112,18 @@ pub fn wanted(name: &str, importer: Importer, place: &Place) -> Outcome {
 
 /// Whether processes here are in control groups of the unified hierarchy.
 pub fn has_control_groups() -> bool {
+    own_control_group().is_some()
+}
+
+fn own_control_group() -> Option<String> {
     let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    own.lines().any(|line| line.starts_with("0::"))
+    own.lines().find_map(|line| line.strip_prefix("0::")).map(str::to_owned)
+}
+
+/// The control group of an importer as a server that is so placed sees it.
+pub fn control_group(importer: Importer, place: &Place) -> Option<String> {
+    let own = own_control_group().filter(|_| place.knows_processes)?;
+    Some(if importer.manner == Manner::Grouped { GROUP.to_owned() } else { own })
 }
 
 /// A user or group as a server that is so placed sees it.

@@ -1,0 +1,73 @@
+//! What an audit record says of an importer is what a policy decides by.
+
+use nearcall::name::Scope;
+use nearcall::{
+    BindError, Binding, Clerk, Domain, ExportOptions, Limits, Policy, Priority, Rule, Rules,
+    Verdict, Who,
+};
+use nearcall_os::peer::{Peer, Process};
+use nearcall_os::socket::Stream;
+use testkit::contract::{self, import_options};
+use testkit::records::Records;
+use testkit::stubs::contract::CONTRACT;
+
+fn policy(who: Who, verdict: Verdict) -> Policy {
+    let (priority, limits) = (Priority::default(), Limits::default());
+    let rule = Rule { id: "decides".to_owned(), who, verdict, priority, limits };
+    Policy::Rules(Rules { rules: vec![rule] })
+}
+
+/// The fields of a record that say this much, in the order in which they are written.
+fn importer(mine: &Peer) -> String {
+    let words: Vec<_> = mine.groups.iter().map(u32::to_string).collect();
+    let groups = (!words.is_empty()).then(|| format!("groups={:?} ", words.join(" ")));
+    let process = Process::current().unwrap();
+    let cgroup = process.cgroup().map(|cgroup| format!("cgroup={cgroup:?} "));
+    let inode = process.inode().map(|inode| format!("pidfd_inode={inode} "));
+    [groups, cgroup, inode].into_iter().flatten().collect()
+}
+
+#[test]
+fn a_record_shows_the_groups_and_the_control_group_that_decided() {
+    let records = Records::whole();
+    tracing::subscriber::set_global_default(records.clone()).expect("the only one");
+    let directory = tempfile::tempdir().unwrap();
+    let (server, domain) = (Domain::new().unwrap(), Domain::new().unwrap());
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.path().to_owned()));
+    let entries = contract::entries(&server, directory.path());
+    let clerk = Clerk::export_with(&server, "noted", entries, options).unwrap();
+    let import =
+        || Binding::import_with(&domain, "noted", &CONTRACT, import_options(directory.path()));
+    let (here, _there) = Stream::pair().unwrap();
+    let mine = Peer::of(&here).unwrap();
+    let wanted = importer(&mine);
+    let last = || records.all().last().cloned().unwrap_or_default();
+
+    let group = mine.groups.first().copied().or(mine.gid);
+    clerk.set_policy(policy(Who { group, ..Who::default() }, Verdict::Refuse)).unwrap();
+    assert!(matches!(import().unwrap_err(), BindError::NotAdmitted { .. }));
+    let refused = last();
+    assert!(refused.contains("event=\"refused\"") && refused.contains("rule=\"decides\""));
+    assert!(refused.contains(&format!("gid={} ", mine.gid.unwrap())), "{refused}");
+    assert!(refused.contains(&wanted), "{refused}, without {wanted}");
+
+    // Where the system has no control groups of this kind, no rule about one fits.
+    let cgroup = Some("/".to_owned());
+    clerk.set_policy(policy(Who { cgroup, ..Who::default() }, Verdict::Refuse)).unwrap();
+    assert!(matches!(import().unwrap_err(), BindError::NotAdmitted { .. }));
+    let rule = match Process::current().unwrap().cgroup() {
+        Some(_) => "rule=\"decides\"",
+        None => "rule=\"otherwise\"",
+    };
+    let refused = last();
+    assert!(refused.contains(&wanted) && refused.contains(rule), "{refused}, without {wanted}");
+
+    // The end of a binding is written down when its client may have gone.
+    clerk.set_policy(policy(Who::default(), Verdict::Admit)).unwrap();
+    drop(import().unwrap());
+    while !last().contains("event=\"revoked\"") {
+        std::thread::yield_now();
+    }
+    assert!(last().contains(&wanted), "{}, without {wanted}", last());
+}
