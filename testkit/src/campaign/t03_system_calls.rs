@@ -41,7 +41,7 @@ const PAIRS_AT_NIGHT: usize = 2_000;
 /// Disturbs clients, then servers.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     if Command::new("strace").arg("-V").output().is_err() {
-        return Err(Stopped::Skipped("strace is not installed".to_owned()));
+        return Err(Stopped::Lacking("strace".to_owned()));
     }
     let mut report = Report::of("disturbed lives");
     let mut before_ready = 0;
