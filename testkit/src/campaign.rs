@@ -157,8 +157,8 @@ pub const ROWS: &[Row] = &[
 pub fn run(row: &Row, setup: &Setup) -> bool {
     let begin = Instant::now();
     let verdict = match row.plan {
-        Plan::Absent(reason) => Verdict::Skipped(reason.to_owned()),
-        Plan::Runs { at_least, run } => Verdict::of(run(setup), at_least),
+        Plan::Absent(reason) => Verdict::Skipped(format!("skipped: {reason}")),
+        Plan::Runs { at_least, run } => Verdict::of(run(setup), at_least, lacking::is_ci()),
     };
     println!("{}", report::line(row, &verdict, begin.elapsed()));
     if let Verdict::Failed { violations, .. } = &verdict {

@@ -74,25 +74,29 @@ pub enum Ended {
 /// Watches a process that this one started, all its threads, until it has ended. Nobody else has to
 /// wait for it any more.
 ///
-/// # Errors: this system lets no process be traced.
-pub fn watch(pid: u32) -> io::Result<JoinHandle<io::Result<Ended>>> {
+/// # Errors: `EPERM` or `ENOSYS` where this system lets no process be traced.
+///
+/// # Panics: there is no such process.
+pub fn watch(pid: u32) -> Result<JoinHandle<io::Result<Ended>>, Errno> {
     let (began, begin) = std::sync::mpsc::channel();
     let watcher = std::thread::spawn(move || {
         let leader = Pid::from_raw(pid as i32);
         let seized = seize_all(leader);
         let is_seized = seized.is_ok();
-        began.send(seized).map_err(io::Error::other)?;
+        began.send(seized).expect("whoever asked waits");
         if is_seized { follow(leader) } else { Err(io::Error::other("nothing is watched")) }
     });
-    begin.recv().map_err(io::Error::other)??;
+    begin.recv().expect("who watches says so")?;
     Ok(watcher)
 }
 
-fn seize_all(leader: Pid) -> io::Result<()> {
+fn seize_all(leader: Pid) -> Result<(), Errno> {
     let options =
         Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_TRACESECCOMP | Options::PTRACE_O_EXITKILL;
-    for task in std::fs::read_dir(format!("/proc/{leader}/task"))? {
-        let thread = task?.file_name().to_string_lossy().parse().map_err(io::Error::other)?;
+    let tasks = std::fs::read_dir(format!("/proc/{leader}/task"));
+    for task in tasks.expect("a process that is there") {
+        let name = task.expect("its threads").file_name();
+        let thread = name.to_string_lossy().parse().expect("a thread's number");
         ptrace::seize(Pid::from_raw(thread), options)?;
     }
     Ok(())

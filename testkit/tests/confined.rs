@@ -8,7 +8,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use lacking::lacking;
 use nearcall::system_calls::{BINDING, CALLING};
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use testkit::campaign::player::Held;
@@ -41,10 +43,14 @@ impl Confined {
         started.expect("ready");
         match watch(started.child.id()) {
             Ok(watcher) => started.watcher = Some(watcher),
-            Err(reason) => {
-                println!("skipped: this system lets no process be traced: {reason}");
+            Err(error @ (Errno::EPERM | Errno::ENOSYS)) => {
+                // Nobody else ends it.
+                started.child.kill().unwrap();
+                started.child.wait().unwrap();
+                lacking(&format!("the right to trace a process: {error}"));
                 return None;
             }
+            Err(error) => panic!("nobody watches it: {error}"),
         }
         Some(started)
     }

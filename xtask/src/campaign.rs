@@ -3,6 +3,8 @@
 
 pub mod mutants;
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
@@ -66,12 +68,31 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     if selection.is_nightly {
         command.arg("--nightly");
     }
-    if selection.is_quick {
-        command.args(["--only", &QUICK.join(",")]);
-    } else if !selection.only.is_empty() {
-        command.args(["--only", &selection.only.join(",")]);
+    let named: Vec<&str> = match selection.is_quick {
+        true => QUICK.to_vec(),
+        false => selection.only.iter().map(String::as_str).collect(),
+    };
+    if !named.is_empty() {
+        command.args(["--only", &named.join(",")]);
     }
-    step::counted(command, "rows passed", step::summed(rows_passed))
+    let told = RefCell::new(BTreeSet::new());
+    let count = |line: &str| {
+        told.borrow_mut().extend(row_told(line).map(str::to_owned));
+        rows_passed(line)
+    };
+    step::counted(command, "rows passed", step::summed(count))?;
+    let told = told.into_inner();
+    let silent: Vec<_> = named.into_iter().filter(|row| !told.contains(*row)).collect();
+    match silent.is_empty() {
+        true => Ok(()),
+        false => Err(Failed(format!("nothing was told of {}", silent.join(" ")))),
+    }
+}
+
+/// The row that a line says has passed, or lacks something that it may lack.
+fn row_told(line: &str) -> Option<&str> {
+    let row = line.split(' ').next().filter(|row| row.starts_with('T'))?;
+    (line.contains(": passed: ") || line.contains(": skipped: ")).then_some(row)
 }
 
 /// How many rows a line says have passed: one or none.
@@ -82,6 +103,14 @@ fn rows_passed(line: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_row_is_told_of_that_passed_or_was_skipped() {
+        assert_eq!(row_told("T7    hostile peers: passed: 52 scripts [9.1 s]"), Some("T7"));
+        assert_eq!(row_told("T23   segments: skipped: this machine lacks a group"), Some("T23"));
+        assert_eq!(row_told("T7    hostile peers: FAILED: 52 scripts [9.1 s]"), None);
+        assert_eq!(row_told("      again: passed: "), None);
+    }
 
     #[test]
     fn rows_that_passed_are_counted_and_no_others() {

@@ -136,12 +136,15 @@ fn install(root: &Path) -> Command {
     install
 }
 
-/// How many tests pytest's last line says have passed; none if any was skipped.
+/// What pytest says of tests that did not have to pass.
+const EXCUSED: [&str; 4] = ["skipped", "deselected", "xfailed", "xpassed"];
+
+/// How many tests pytest's last line says have passed; none if any did not have to.
 fn tests_passed(line: &str) -> usize {
     let mut words = line.split([' ', ',']).filter(|word| !word.is_empty());
     let (count, what) = (words.next(), words.next());
     match (count.and_then(|count| count.parse().ok()), what) {
-        (Some(count), Some("passed")) if !line.contains("skipped") => count,
+        (Some(count), Some("passed")) if !EXCUSED.iter().any(|word| line.contains(word)) => count,
         _ => 0,
     }
 }
@@ -197,6 +200,9 @@ mod tests {
         assert_eq!(tests_passed("81 passed in 43.80s"), 81);
         assert_eq!(tests_passed("81 passed, 1 warning in 43.80s"), 81);
         assert_eq!(tests_passed("80 passed, 1 skipped in 1.00s"), 0);
+        assert_eq!(tests_passed("80 passed, 1 deselected in 1.00s"), 0);
+        assert_eq!(tests_passed("80 passed, 1 xfailed in 1.00s"), 0);
+        assert_eq!(tests_passed("80 passed, 1 xpassed in 1.00s"), 0);
         assert_eq!(tests_passed("2 failed, 78 passed, 1 error in 56.00s"), 0);
         assert_eq!(tests_passed("no tests ran in 0.01s"), 0);
     }

@@ -27,7 +27,7 @@ pub fn instructions() -> Result<Vec<u64>, Stopped> {
     let mut command = Command::new("objdump");
     command.args(["--disassemble", "--no-show-raw-insn", "--section=.text"]).arg(program);
     let Ok(output) = command.stderr(Stdio::null()).output() else {
-        return Err(Stopped::Skipped("objdump is not installed".to_owned()));
+        return Err(Stopped::Lacking("objdump".to_owned()));
     };
     let text = String::from_utf8_lossy(&output.stdout);
     let address = |line: &str| u64::from_str_radix(line.split_once(":\t")?.0.trim(), 16).ok();
@@ -48,7 +48,7 @@ pub fn lines_of(offsets: &[u64]) -> Result<BTreeMap<String, u64>, Stopped> {
     let mut command = Command::new("addr2line");
     command.arg("--exe").arg(program).stdin(std::fs::File::open(list.path())?);
     let Ok(output) = command.output() else {
-        return Err(Stopped::Skipped("addr2line is not installed".to_owned()));
+        return Err(Stopped::Lacking("addr2line".to_owned()));
     };
     let said = String::from_utf8_lossy(&output.stdout);
     let mut lines = BTreeMap::new();
@@ -75,8 +75,7 @@ pub fn executed(
         let thread = task?.file_name().to_string_lossy().parse()?;
         match ptrace::seize(Pid::from_raw(thread), options) {
             Err(error @ (Errno::EPERM | Errno::ENOSYS)) => {
-                let reason = format!("this system lets no process be traced: {error}");
-                return Err(Stopped::Skipped(reason));
+                return Err(Stopped::Lacking(format!("the right to trace a process: {error}")));
             }
             seized => seized?,
         }

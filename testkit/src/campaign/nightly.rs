@@ -21,8 +21,7 @@ pub fn cargo(setup: &Setup, purpose: &str, component: &str) -> Result<Command, S
     let listed =
         command.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
     if !listed.is_ok_and(|listed| is_installed(&listed, component)) {
-        let reason = format!("{component} of the nightly toolchain is not installed");
-        return Err(Stopped::Skipped(reason));
+        return Err(Stopped::Lacking(format!("{component} of the nightly toolchain")));
     }
     let mut command = Command::new("rustup");
     command.args(["run", "nightly", "cargo"]).current_dir(&setup.root);

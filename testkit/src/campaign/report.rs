@@ -25,8 +25,8 @@ pub struct Report {
 /// Why a row has no report.
 #[derive(Debug)]
 pub enum Stopped {
-    /// This machine lacks something.
-    Skipped(String),
+    /// This machine lacks this.
+    Lacking(String),
     /// It went wrong.
     Failed(Box<dyn Error>),
 }
@@ -43,7 +43,7 @@ pub enum Verdict {
         /// And what was wrong.
         violations: Vec<String>,
     },
-    /// Nothing was checked, for this reason.
+    /// Nothing was checked, and this is said of it.
     Skipped(String),
 }
 
@@ -83,15 +83,18 @@ impl Report {
 }
 
 impl Verdict {
-    /// Judges what a row says of itself.
-    pub fn of(outcome: Result<Report, Stopped>, at_least: u64) -> Verdict {
+    /// Judges what a row says of itself. CI may lack what `lacking` names alone.
+    pub fn of(outcome: Result<Report, Stopped>, at_least: u64, is_ci: bool) -> Verdict {
+        let failed = |violation: String| {
+            let violations = vec![violation];
+            Verdict::Failed { report: Report::of("things"), violations }
+        };
         let mut report = match outcome {
             Ok(report) => report,
-            Err(Stopped::Skipped(reason)) => return Verdict::Skipped(reason),
-            Err(Stopped::Failed(error)) => {
-                let violations = vec![error.to_string()];
-                return Verdict::Failed { report: Report::of("things"), violations };
+            Err(Stopped::Lacking(what)) => {
+                return lacking::excuse(is_ci, &what).map_or_else(failed, Verdict::Skipped);
             }
+            Err(Stopped::Failed(error)) => return failed(error.to_string()),
         };
         let mut violations = std::mem::take(&mut report.violations);
         if report.count < at_least {
@@ -117,7 +120,7 @@ pub fn line(row: &Row, verdict: &Verdict, took: Duration) -> String {
     let (report, word) = match verdict {
         Verdict::Passed(report) => (report, "passed"),
         Verdict::Failed { report, .. } => (report, "FAILED"),
-        Verdict::Skipped(reason) => return format!("{id:<5} {what}: skipped: {reason}"),
+        Verdict::Skipped(excuse) => return format!("{id:<5} {what}: {excuse}"),
     };
     let Report { count, unit, figures, .. } = report;
     let figures: String = figures.iter().map(|figure| format!(", {figure}")).collect();
@@ -148,8 +151,8 @@ mod tests {
 
     #[test]
     fn a_row_that_checked_too_little_has_failed() {
-        assert!(matches!(Verdict::of(Ok(report(40)), 40), Verdict::Passed(_)));
-        let Verdict::Failed { violations, .. } = Verdict::of(Ok(report(39)), 40) else {
+        assert!(matches!(Verdict::of(Ok(report(40)), 40, false), Verdict::Passed(_)));
+        let Verdict::Failed { violations, .. } = Verdict::of(Ok(report(39)), 40, false) else {
             panic!("39 of 40 passed");
         };
         assert_eq!(violations, ["39 steps are fewer than 40"]);
@@ -162,7 +165,7 @@ mod tests {
         assert!(found.violations.is_empty());
         found.at_most("p99", 2.01, 2.0, " ms");
         assert_eq!(found.violations, ["p99 of 2.01 ms is over 2 ms"]);
-        assert!(matches!(Verdict::of(Ok(found), 1), Verdict::Failed { .. }));
+        assert!(matches!(Verdict::of(Ok(found), 1, false), Verdict::Failed { .. }));
         let mut found = report(1);
         found.at_least("share", 80.0, 80.0, " %");
         assert!(found.violations.is_empty());
@@ -171,9 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_a_failure_and_a_missing_tool_is_neither() {
-        assert!(matches!(Verdict::of(Err("lost".into()), 0), Verdict::Failed { .. }));
-        let skipped = Stopped::Skipped("no strace".to_owned());
-        assert!(matches!(Verdict::of(Err(skipped), 1), Verdict::Skipped(_)));
+    fn an_error_is_a_failure_and_a_missing_tool_is_one_in_ci() {
+        assert!(matches!(Verdict::of(Err("lost".into()), 0, false), Verdict::Failed { .. }));
+        let lacks = |is_ci, what: &str| Verdict::of(Err(Stopped::Lacking(what.into())), 1, is_ci);
+        assert!(matches!(lacks(false, "strace"), Verdict::Skipped(_)));
+        assert!(matches!(lacks(true, "strace"), Verdict::Failed { .. }));
+        assert!(matches!(lacks(true, "a memory control group"), Verdict::Skipped(_)));
     }
 }

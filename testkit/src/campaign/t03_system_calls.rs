@@ -51,7 +51,7 @@ struct Met {
 /// Disturbs servers, then clients.
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     if Command::new("strace").arg("-V").output().is_err() {
-        return Err(Stopped::Skipped("strace is not installed".to_owned()));
+        return Err(Stopped::Lacking("strace".to_owned()));
     }
     let mut report = Report::of("disturbed lives");
     let mut survivor = Survivor::new()?;

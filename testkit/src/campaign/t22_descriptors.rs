@@ -43,7 +43,7 @@ const RECOVERED_MS_MAX: f64 = 100.0;
 /// Fills, watches, empties.
 pub fn run(_: &Setup) -> Result<Report, Stopped> {
     if std::process::Command::new("prlimit").arg("--version").output().is_err() {
-        return Err(Stopped::Skipped("prlimit is not installed".to_owned()));
+        return Err(Stopped::Lacking("the program prlimit".to_owned()));
     }
     let mut report = Report::of("things asked for");
     let directory = tempfile::tempdir()?;

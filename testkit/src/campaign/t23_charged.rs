@@ -25,7 +25,7 @@ const ANSWERED: Duration = Duration::from_secs(2);
 
 /// Offers, and looks whether the server lives.
 pub fn run(_: &Setup) -> Result<Report, Stopped> {
-    let lacking = || Stopped::Skipped("no memory control group can be made here".to_owned());
+    let lacking = || Stopped::Lacking("a memory control group".to_owned());
     let group = MemoryGroup::of(NAME)?.ok_or_else(lacking)?;
     group.limit(ALLOWED)?;
     let mut report = Report::of("offers");

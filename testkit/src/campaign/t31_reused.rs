@@ -41,7 +41,7 @@ const USES: u32 = 400;
 pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let tried = Command::new(APART[0]).args(&APART[1..]).arg("true").stderr(Stdio::null()).status();
     if !tried.is_ok_and(|status| status.success()) {
-        return Err(Stopped::Skipped("no pid namespace can be made here".to_owned()));
+        return Err(Stopped::Lacking("a pid namespace".to_owned()));
     }
     let mut report = Report::of("numbers");
     let directory = tempfile::tempdir()?;

@@ -51,8 +51,8 @@ impl Watched {
         for thread in watched.threads()? {
             match ptrace::seize(thread, options) {
                 Err(error @ (Errno::EPERM | Errno::ENOSYS)) => {
-                    let reason = format!("this system lets no process be traced: {error}");
-                    return Err(Stopped::Skipped(reason));
+                    let what = format!("the right to trace a process: {error}");
+                    return Err(Stopped::Lacking(what));
                 }
                 seized => seized?,
             }
@@ -183,9 +183,8 @@ impl Drop for Watched {
 
 fn write(thread: Pid, register: usize, value: u64) -> Result<(), Stopped> {
     let at = without_provenance_mut(REGISTERS_AT + 8 * register);
-    ptrace::write_user(thread, at, value as i64).map_err(|error| {
-        Stopped::Skipped(format!("this system has no watchpoints: register {register}: {error}"))
-    })
+    ptrace::write_user(thread, at, value as i64)
+        .map_err(|error| Stopped::Lacking(format!("watchpoints: register {register}: {error}")))
 }
 
 fn read(thread: Pid, register: usize) -> Result<u64, Stopped> {

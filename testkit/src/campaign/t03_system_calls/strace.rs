@@ -81,7 +81,7 @@ impl Strace {
         news.read_to_string(&mut line)?;
         child.wait()?;
         match line.contains("Operation not permitted") {
-            true => Err(Stopped::Skipped(format!("no process may be traced: {line}"))),
+            true => Err(Stopped::Lacking("the right to trace processes".to_owned())),
             false => Err(line.into()),
         }
     }
