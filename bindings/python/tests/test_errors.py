@@ -230,7 +230,7 @@ def test_a_call_that_is_aborted_tells_in_which_life_it_is(rust: typing.Any) -> N
     assert aborted.value.incarnation == rust.binding.incarnation
     with pytest.raises(nearcall.NotExecuted) as late:
         rust.with_deadline(0).null()
-    assert told(late.value) == (nearcall.NotExecuted, NO, True)
+    assert told(late.value) == (nearcall.NotExecuted, NO, False)
     assert late.value.reason is nearcall.Reason.DEADLINE_PASSED
 
 
