@@ -59,10 +59,10 @@ const BY_SERVERS_ALONE: [&str; 14] = [
 /// Of memory that is lent.
 const BY_CLIENTS_ALONE: [&str; 1] = ["ftruncate"];
 
-const BY_CHANCE: [&str; 5] =
-    ["brk", "clock_gettime", "clock_nanosleep", "sched_setaffinity", "sched_yield"];
+const BY_CHANCE: [&str; 6] =
+    ["brk", "clock_gettime", "clock_nanosleep", "exit", "sched_setaffinity", "sched_yield"];
 const BY_CHANCE_OF_SERVERS: [&str; 2] = ["membarrier", "setsockopt"];
-const BY_CHANCE_OF_CLIENTS: [&str; 4] = ["exit", "madvise", "ppoll", "read"];
+const BY_CHANCE_OF_CLIENTS: [&str; 3] = ["madvise", "ppoll", "read"];
 
 /// What kills and never fails: the kernel fails none of these, and nobody looks. But `munmap` fails
 /// for a broken invariant of our own, which is asserted while debugging; where `rseq` does, the C
