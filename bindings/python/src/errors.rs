@@ -94,7 +94,8 @@ pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
         Ran::Maybe => "MAYBE",
         Ran::Yes => "YES",
     };
-    let mut facts = Facts { may_retry: error.may_retry(), ..Facts::ran(ran) };
+    let (may_retry, incarnation) = (error.may_retry(), error.incarnation());
+    let mut facts = Facts { may_retry, incarnation, ..Facts::ran(ran) };
     let class = match error {
         CallError::Usage(UsageError::Outstanding { .. }) => "Outstanding",
         CallError::Usage(_) => "UsageError",
@@ -103,14 +104,8 @@ pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
             facts.reason = of_not_executed(*reason);
             facts.reason.map_or("CallError", |_| "NotExecuted")
         }
-        CallError::CallFailed { incarnation, .. } => {
-            facts.incarnation = Some(*incarnation);
-            "CallFailed"
-        }
-        CallError::CallAborted { incarnation, .. } => {
-            facts.incarnation = Some(*incarnation);
-            "CallAborted"
-        }
+        CallError::CallFailed { .. } => "CallFailed",
+        CallError::CallAborted { .. } => "CallAborted",
         CallError::Panicked { .. } => "Panicked",
         CallError::ResultsRefused { .. } => "ResultsRefused",
         CallError::Peer { .. } => "Peer",

@@ -71,12 +71,12 @@ pub(crate) struct Watch<'c> {
     owed: Vec<Owed>,
     /// What a pass finds; kept for its memory.
     found: Vec<Found>,
-    /// What this pass finds is handed over, and the keys of what was hot among it.
+    /// What this pass finds is handed over, and the keys of what was.
     hands_over: bool,
     handed: Vec<u64>,
     /// Looks, of which one in so many is timed.
     looks: u32,
-    /// Looks at what was handed over and that no taker has taken.
+    /// Looks that have found calls left since one was handed over last.
     left_looks: u32,
     /// Calls have taken long lately.
     is_slow: bool,
@@ -221,7 +221,10 @@ impl<'c> Watch<'c> {
     #[inline]
     fn poll_bells(&mut self) -> bool {
         let mut has_served = self.processors.asked.is_some() && self.answer_asking();
-        has_served |= self.processors.backlog.is_some() && self.serve_left();
+        if self.processors.backlog.is_some() {
+            self.serve_left();
+            has_served = true;
+        }
         has_served |= estacks::has_guests() && self.go_on();
         let mut at = 0;
         // Not a range: whoever answers may learn of classes that have gone.

@@ -55,6 +55,7 @@ impl Watch<'_> {
         if !self.processors.backlog.put(waiting) {
             return false;
         }
+        self.left_looks = 0;
         self.handed.push(hot_key(&binding, index));
         match found.place {
             Place::Hot(_) => {}
@@ -105,10 +106,10 @@ impl Watch<'_> {
         self.processors.backlog.call_taker();
     }
 
-    /// Runs what was handed over and nobody else begins at once. True if something is left.
+    /// Runs one of the calls that were handed over and that nobody else begins at once.
     #[cold]
     #[inline(never)]
-    pub(super) fn serve_left(&mut self) -> bool {
+    pub(super) fn serve_left(&mut self) {
         let backlog = &self.processors.backlog;
         let left = match self.left_looks < LEFT_LOOKS_MAX {
             true => backlog.take_left(),
@@ -116,10 +117,8 @@ impl Watch<'_> {
         };
         self.left_looks += 1;
         if let Some(waiting) = left {
-            self.left_looks = 0;
             self.run_waiting(waiting);
         }
-        true
     }
 
     /// The domain stops: bindings are closed, and what nobody has claimed is refused.
