@@ -84,8 +84,9 @@ const _: () = assert!(offset_of!(RequestLine, generation) == 0);
 const _: () = assert!(offset_of!(RequestLine, progress) == 4);
 const _: () = assert!(offset_of!(RequestLine, tally) == 8);
 
-/// First line of a reply block. Written by the server. The client reads it only after a death or
-/// for an out-of-line result, so that writing it costs the server no transfer.
+/// First line of a reply block. Written by the server. The client reads it only after a death,
+/// for an out-of-line result or where it needs a segment, so that writing it costs the server no
+/// transfer.
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct ReplyLine {
@@ -95,8 +96,12 @@ pub struct ReplyLine {
     pub claim: AtomicU32,
     /// Which out-of-line segment of this A-stack holds the variable part.
     pub generation: AtomicU32,
+    /// In the first A-stack of the binding alone: changes when there may be room for what the
+    /// server had none for. See `nearcall_core::room`.
+    pub room: AtomicU32,
 }
 
 const _: () = assert!(size_of::<ReplyLine>() == 64);
 const _: () = assert!(offset_of!(ReplyLine, claim) == 0);
 const _: () = assert!(offset_of!(ReplyLine, generation) == 4);
+const _: () = assert!(offset_of!(ReplyLine, room) == 8);

@@ -26,7 +26,7 @@ pub use status::Status;
 
 /// Version of everything in this crate. Sent first at bind; two domains whose versions differ do
 /// not bind.
-pub const ABI_VERSION: u32 = 5;
+pub const ABI_VERSION: u32 = 6;
 
 /// Bytes in a cache line, the unit that a call moves between two processors.
 pub const LINE_BYTES: u32 = 64;

@@ -52,6 +52,8 @@ pub mod admission;
 
 pub mod quota;
 
+pub mod room;
+
 pub mod hearing;
 
 // Apart from the modules, which the model test compiles a second time against loom.

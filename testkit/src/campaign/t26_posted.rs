@@ -17,7 +17,7 @@ use super::hand::{self, Heard};
 use super::latency::Times;
 use super::player::{Player, Role, bind_in, resident_kb};
 use super::report::{Report, Stopped};
-use crate::effects::effects::{CROWD, CrowdClient};
+use crate::effects::effects::{CROWD, CrowdClient, EffectsClient};
 use crate::server::import_options;
 use crate::signal;
 
@@ -45,6 +45,9 @@ const REFUSALS: u32 = 100;
 const REFUSED_CALLS: usize = 2_000;
 const MAPPED_BYTES_MIN: usize = 64 << 10;
 const TIGHT: &str = "tight";
+
+/// How long a server may take until it has given back what is lent no longer.
+const ROOM_AFTER: Duration = Duration::from_secs(5);
 
 /// How long the server's refusal of an import may take, and how many are timed. It is no look at
 /// one's own memory: it connects, wakes the server's housekeeping, and reads an answer. A refusal
@@ -190,11 +193,35 @@ fn refuse_calls(report: &mut Report, directory: &Path) -> Result<(), Stopped> {
             break;
         }
     }
+    refuse_while_stopped(report, server.pid(), &client);
+    drop(lent);
+    await_room(&client)?;
     let beside = format!("of a Null beside them {null_us:.2} us");
     report.figure(format!("{count} calls refused by a server, p50 {p50_us:.1} us, {beside}"));
     report.at_most("refused by a server after p99", p99_us, REFUSED_US_P99, " us");
-    drop((lent, client));
+    drop(client);
     server.end()?;
+    Ok(())
+}
+
+/// A client knows by itself that there is no more room than there was: its server is stopped.
+fn refuse_while_stopped(report: &mut Report, server: u32, client: &EffectsClient) {
+    signal::stop(server);
+    let outcome = effects::call_long(client);
+    signal::resume(server);
+    if !outcome.as_ref().is_err_and(is_servers_refusal) {
+        report.violation(format!("while its server was stopped a call came to {outcome:?}"));
+    }
+}
+
+/// Calls until one returns, now that nothing is lent any more.
+fn await_room(client: &EffectsClient) -> Result<(), Stopped> {
+    let begin = Instant::now();
+    while let Err(error) = effects::call_long(client) {
+        if !is_servers_refusal(&error) || begin.elapsed() > ROOM_AFTER {
+            return Err(format!("with nothing lent any more a call came to {error:?}").into());
+        }
+    }
     Ok(())
 }
 

@@ -222,6 +222,76 @@ fn a_rule_bounds_what_a_server_holds_for_a_binding() {
     }
 }
 
+/// Calls with so many bytes until that is not refused any more: the server hears a moment later of
+/// what its client lends no longer.
+fn echoed_in_the_end(client: &ContractClient, bytes: usize) {
+    let data = vec![7; bytes];
+    loop {
+        match client.echo(&data) {
+            Ok(echoed) => break assert!(echoed == data),
+            refused => assert!(is_overloaded(&refused), "{refused:?}"),
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// A call of one binding is refused beside what another one lends, as often as it is made, and
+/// goes on once that is given back.
+fn check_told_of_room(served: &Served, lent_bytes: usize, bytes: usize) {
+    let (one, other) = (served.import().unwrap(), served.import().unwrap());
+    let lent = other.binding().lend(lent_bytes).unwrap();
+    for _ in 0..3 {
+        let outcome = one.echo(&vec![1; bytes]);
+        assert!(is_overloaded(&outcome), "{outcome:?}");
+    }
+    // What is less is asked for all the same.
+    assert_eq!(one.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
+    drop(lent);
+    echoed_in_the_end(&one, bytes);
+}
+
+#[test]
+fn who_was_refused_learns_that_another_binding_has_given_its_memory_back() {
+    let mut options = DomainOptions::default();
+    options.mapped_bytes_max = 8 << 20;
+    check_told_of_room(&serve(options), 2 << 20, 2 << 20);
+    let mut limits = Limits::default();
+    limits.user.mapped_bytes_max = Some(5 << 20);
+    check_told_of_room(&serve_within(limits), 3 << 20, 3 << 20);
+}
+
+#[test]
+fn who_was_refused_learns_that_it_has_given_its_own_memory_back() {
+    let mut limits = Limits::default();
+    limits.binding.mapped_bytes_max = Some(5 << 20);
+    let served = serve_within(limits);
+    let client = served.import().unwrap();
+    let lent = client.binding().lend(3 << 20).unwrap();
+    for _ in 0..3 {
+        let outcome = client.echo(&vec![1; 3 << 20]);
+        assert!(is_overloaded(&outcome), "{outcome:?}");
+        let error = client.binding().lend(3 << 20).unwrap_err();
+        assert!(error.to_string().contains("no room for it now"), "{error}");
+    }
+    drop(lent);
+    echoed_in_the_end(&client, 3 << 20);
+}
+
+#[test]
+fn a_longer_segment_is_asked_for_where_the_one_before_makes_room() {
+    let mut limits = Limits::default();
+    limits.binding.mapped_bytes_max = Some(5 << 20);
+    let served = serve_within(limits);
+    let client = served.import().unwrap();
+    // Segments of 2 and of 4 MiB: they fit one after the other, not beside each other.
+    let (short, long) = (vec![7; 1_900_000], vec![7; 3_900_000]);
+    let pending = client.posting().echo(&short).unwrap();
+    let outcome = client.echo(&long);
+    assert!(is_overloaded(&outcome), "{outcome:?}");
+    assert!(pending.collect().unwrap() == short);
+    assert!(client.echo(&long).unwrap() == long);
+}
+
 /// Grows a binding as far as it may grow. How many A-stacks it has then.
 fn grown(client: &ContractClient) -> u32 {
     let (posting, mut pending) = (client.posting(), Vec::new());

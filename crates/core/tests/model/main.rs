@@ -23,6 +23,8 @@ mod fault;
 mod lookout;
 #[path = "../../src/progress.rs"]
 mod progress;
+#[path = "../../src/room.rs"]
+mod room;
 #[path = "../../src/tally.rs"]
 mod tally;
 #[path = "../../src/termination.rs"]
@@ -37,6 +39,7 @@ mod copies;
 mod endings;
 mod lists;
 mod lookouts;
+mod rooms;
 mod rows;
 mod sync;
 mod world;
@@ -73,6 +76,7 @@ const MODELS: &[(&str, fn())] = &[
     ("resident_against_watcher", bells::resident_against_watcher),
     ("post_against_end_of_looks", lookouts::post_against_end_of_looks),
     ("two_posts_against_end_of_looks", lookouts::two_posts_against_end_of_looks),
+    ("refuse_against_give_back", rooms::refuse_against_give_back),
 ];
 
 macro_rules! holds {
@@ -124,4 +128,5 @@ holds! {
     resident_against_watcher,
     post_against_end_of_looks,
     two_posts_against_end_of_looks,
+    refuse_against_give_back,
 }

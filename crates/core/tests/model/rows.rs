@@ -14,6 +14,7 @@ const SOURCES: &[&str] = &[
     include_str!("../../src/claim.rs"),
     include_str!("../../src/lookout.rs"),
     include_str!("../../src/progress.rs"),
+    include_str!("../../src/room.rs"),
     include_str!("../../src/tally.rs"),
     include_str!("../../src/turn.rs"),
 ];

@@ -11,7 +11,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use nearcall_abi::message::Message;
-use nearcall_abi::{AStackClass, LENT_COUNT_MAX, PAGE_BYTES};
+use nearcall_abi::{AStackClass, LENT_COUNT_MAX, PAGE_BYTES, ReplyLine};
+use nearcall_core::room::NoRoom;
 use nearcall_core::{PeerFault, RevokeReason};
 use nearcall_os::clock;
 use nearcall_os::descriptor::PeerDescriptor;
@@ -43,6 +44,7 @@ const LATE_PACKETS_MAX: u32 = 1_000;
 
 /// What a caller is told of a server that did not take a segment.
 const NOT_MAPPED: &str = "the server did not map it";
+const NO_ROOM: &str = "the server has no room for it now";
 
 /// The socket, and what came over it for threads that have not asked yet.
 #[derive(Debug)]
@@ -58,6 +60,8 @@ pub(crate) struct Control {
     lent_count: AtomicU32,
     /// How many introductions were asked for: a number is never used again.
     pub introductions: AtomicU32,
+    /// What the server had no room for.
+    no_room: Mutex<NoRoom>,
     /// A call that brings descriptors back was made: some that nobody waits for may come.
     pub has_expected: AtomicBool,
 }
@@ -121,6 +125,7 @@ impl Control {
             lends: AtomicU32::new(0),
             lent_count: AtomicU32::new(0),
             introductions: AtomicU32::new(0),
+            no_room: Mutex::default(),
             has_expected: AtomicBool::new(false),
         }
     }
@@ -159,6 +164,10 @@ impl Control {
 
     pub fn inbox(&self) -> MutexGuard<'_, Inbox> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn no_room(&self) -> MutexGuard<'_, NoRoom> {
+        self.no_room.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -411,6 +420,11 @@ impl ClientBinding {
 }
 
 impl ClientBinding {
+    /// Changes when the server may have room that it did not have.
+    fn room(&self) -> u32 {
+        self.astack(0).peer_line::<ReplyLine>().room()
+    }
+
     /// A segment that the server has mapped, for arguments of any call.
     pub fn lend(&self, bytes: usize) -> Result<(u32, SoleSegment), CallError> {
         if self.state.is_parents() {
@@ -435,6 +449,10 @@ impl ClientBinding {
     }
 
     fn lend_as(&self, number: u32, bytes: usize) -> Result<SoleSegment, String> {
+        let room = self.room();
+        if self.control.no_room().is_known(room, bytes as u64) {
+            return Err(NO_ROOM.to_owned());
+        }
         let made = SoleSegment::create("nearcall-lent", bytes);
         let (segment, descriptor) = made.map_err(|error| error.to_string())?;
         let message = Message::Lend { number, bytes: bytes as u64 };
@@ -446,7 +464,10 @@ impl ClientBinding {
         });
         match is_mapped {
             Ok(true) => Ok(segment),
-            Ok(false) => Err("the server has no room for it now".to_owned()),
+            Ok(false) => {
+                self.control.no_room().note(room, bytes as u64);
+                Err(NO_ROOM.to_owned())
+            }
             Err(_) => Err(NOT_MAPPED.to_owned()),
         }
     }
@@ -476,10 +497,15 @@ impl Grip<'_> {
         {
             return Ok(known.clone());
         }
-        *known = None;
+        let has_freed = known.take().is_some();
+        let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
+        let room = self.binding.room();
+        // What the server lets go of when it is asked may be what is lacking.
+        if !has_freed && self.binding.control.no_room().is_known(room, bytes as u64) {
+            return Err(self.binding.overloaded(procedure));
+        }
         // Relaxed: the lock orders it.
         let generation = self.linkage().requests.fetch_add(1, Relaxed).wrapping_add(1);
-        let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
         let no_memory =
             |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
         let (segment, descriptor) =
@@ -503,7 +529,10 @@ impl Grip<'_> {
         });
         match is_mapped {
             Ok(true) => {}
-            Ok(false) => return Err(self.binding.overloaded(procedure)),
+            Ok(false) => {
+                self.binding.control.no_room().note(room, bytes as u64);
+                return Err(self.binding.overloaded(procedure));
+            }
             Err(Missing::Late) => return Err(self.binding.late(procedure)),
             Err(Missing::Never) => return Err(no_memory(NOT_MAPPED.to_owned())),
         }

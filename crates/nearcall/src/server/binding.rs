@@ -1,5 +1,7 @@
 //! A binding as its server holds it.
 
+mod charging;
+
 use std::collections::HashMap;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
@@ -11,11 +13,10 @@ use nearcall_abi::{AStackClass, ProcedureDescriptor, ReplyLine, Status};
 use nearcall_core::admission::Permitted;
 use nearcall_core::claim;
 use nearcall_core::fairness::Deficit;
-use nearcall_core::quota::OverLimit;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{BindingState, Mode, PeerFault, Priority, RevokeReason, Sequence, TurnWord};
 use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
-use nearcall_os::segment::{self, Sealing, Segment};
+use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::{HeadWords, fence, futex};
 
 use super::clerk::ClerkCore;
@@ -25,7 +26,7 @@ use super::feeds::Feeds;
 use super::importer::{Importer, Introducer};
 use super::kept_house::KeptHouse;
 use super::prompt::prompt_procedures;
-use super::quota::{Account, Charge, Resource};
+use super::quota::{Account, Charge};
 use super::requests::Growing;
 use super::rules::Decision;
 use super::suspended::SuspendedCalls;
@@ -282,31 +283,11 @@ impl ServerBinding {
         self.all_procedures().get(procedure as usize).is_some_and(brings_items)
     }
 
-    /// Charges the binding and its user with `amount`.
-    pub fn charge(&self, resource: Resource, amount: u64) -> Result<Charge, OverLimit> {
-        self.account.charge(resource, amount).inspect_err(|over| {
-            if let Some(unsaid) = self.may_warn() {
-                let name = &self.name;
-                tracing::warn!(name, %resource, %over, unsaid, "a client has all that it may");
-            }
-        })
-    }
-
     /// Whether what its client may cause without end is warned of now, and how often it was not.
     #[cold]
     pub fn may_warn(&self) -> Option<u64> {
         // As in `fault`: a child that was forked says nothing.
         self.socket.stream().is_ours().then(|| self.audit.may_warn(self.class.uid)).flatten()
-    }
-
-    /// The same for a segment of `bytes`, of this domain's or of the client's: to be kept by it.
-    pub fn charge_segment(
-        &self,
-        resource: Resource,
-        bytes: usize,
-    ) -> Result<[Charge; 2], OverLimit> {
-        let mappings = self.charge(Resource::Mappings, segment::mapping_count(bytes))?;
-        Ok([self.charge(resource, bytes as u64)?, mappings])
     }
 
     /// Nobody serves it any more: its user has its share back, although a sleeping processor may
@@ -319,11 +300,6 @@ impl ServerBinding {
         self.forget_arrived();
         self.feeds.clear();
         self.suspended.clear();
-    }
-
-    /// Keeps what was charged until the binding goes.
-    pub fn keep(&self, charge: Charge) {
-        self.charges.lock().unwrap_or_else(PoisonError::into_inner).push(charge);
     }
 
     /// The last call taken on A-stack `index`.
@@ -537,7 +513,7 @@ impl ServerBinding {
         // Relaxed: the lock orders it.
         let generation = astack.replies.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let bytes = bytes.next_power_of_two().max(OUT_OF_LINE_BYTES_MIN);
-        let charges = self.charge_segment(Resource::OwnBytes, bytes).ok()?;
+        let charges = self.charge_own_segment(bytes).ok()?;
         let made = Segment::create("nearcall-results", bytes, Sealing::SingleWriter);
         let (segment, descriptor) = made.ok()?;
         let (astack, bytes) = (astack.index, bytes as u64);

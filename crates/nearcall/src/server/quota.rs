@@ -1,14 +1,15 @@
 //! What importers hold of this domain, counted by user: nobody may have what leaves nothing for the
 //! others. The rule is `nearcall_core::quota`'s; a policy may say that somebody has less.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use nearcall_core::quota::{LimitOf, OverLimit, Reserve, Shares, User};
 use nearcall_os::closing::{Behind, WeakBehind};
 use nearcall_os::limits;
 
+use super::binding::ServerBinding;
 use super::limits::Limits;
 use crate::domain::DomainOptions;
 
@@ -42,9 +43,17 @@ const RESOURCES: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Quotas {
     /// By [`Resource`].
-    shares: [Mutex<Shares>; RESOURCES],
+    pools: [Mutex<Pool>; RESOURCES],
     /// What users have sent and waits to be closed, of those of whom anybody wants to know.
     behind: Mutex<HashMap<User, WeakBehind>>,
+}
+
+/// One resource.
+#[derive(Debug)]
+struct Pool {
+    shares: Shares,
+    /// Bindings, by their keys, that were refused some of it since somebody gave any back.
+    refused: BTreeMap<u64, Weak<ServerBinding>>,
 }
 
 /// What one binding, or one bind that is under way, holds and may hold.
@@ -77,8 +86,9 @@ impl Quotas {
             options.open_descriptors_max.unwrap_or(0).into(),
             options.mappings_max.unwrap_or(0).into(),
         ];
-        let shares = limits.map(|limit| Mutex::new(Shares::new(limit)));
-        Quotas { shares, behind: Mutex::default() }
+        let pool = |limit| Pool { shares: Shares::new(limit), refused: BTreeMap::new() };
+        let pools = limits.map(|limit| Mutex::new(pool(limit)));
+        Quotas { pools, behind: Mutex::default() }
     }
 
     /// Something is exported: asks the system how much this process may have of what the options
@@ -91,11 +101,11 @@ impl Quotas {
         }
         if options.open_descriptors_max.is_none() {
             let limit = Reserve::DESCRIPTORS.rest(limits::descriptors());
-            self.shares(Resource::OpenDescriptors).set_limit(limit);
+            self.change(Resource::OpenDescriptors, |shares| shares.set_limit(limit));
         }
         if options.mappings_max.is_none() {
             let limit = Reserve::MAPPINGS.rest(limits::mappings());
-            self.shares(Resource::Mappings).set_limit(limit);
+            self.change(Resource::Mappings, |shares| shares.set_limit(limit));
         }
     }
 
@@ -116,11 +126,23 @@ impl Quotas {
     /// Whether importers have every descriptor open that they may, together: some user has sent
     /// what cannot be closed.
     pub fn has_no_descriptor(&self) -> bool {
-        self.shares(Resource::OpenDescriptors).is_used_up()
+        self.pool(Resource::OpenDescriptors).shares.is_used_up()
     }
 
-    fn shares(&self, resource: Resource) -> MutexGuard<'_, Shares> {
-        self.shares[resource as usize].lock().unwrap_or_else(PoisonError::into_inner)
+    /// A change by which somebody may have more: those who were refused are told.
+    fn change(&self, resource: Resource, change: impl FnOnce(&mut Shares)) {
+        let mut pool = self.pool(resource);
+        change(&mut pool.shares);
+        let refused = std::mem::take(&mut pool.refused);
+        // A binding that goes with this gives back what it holds.
+        drop(pool);
+        refused.into_values().filter_map(|binding| binding.upgrade()).for_each(|binding| {
+            binding.tell_room();
+        });
+    }
+
+    fn pool(&self, resource: Resource) -> MutexGuard<'_, Pool> {
+        self.pools[resource as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -137,21 +159,45 @@ impl Account {
         resource: Resource,
         amount: u64,
     ) -> Result<Charge, OverLimit> {
+        self.charge_or(resource, amount, |_| {})
+    }
+
+    /// The same for `binding`, which is told as soon as it may be worth while to ask again.
+    pub fn charge_of(
+        self: &Arc<Account>,
+        binding: &Arc<ServerBinding>,
+        resource: Resource,
+        amount: u64,
+    ) -> Result<Charge, OverLimit> {
+        self.charge_or(resource, amount, |refused| {
+            refused.insert(binding.key, Arc::downgrade(binding));
+        })
+    }
+
+    /// `refuse` is told of a refusal before anything more can be given back.
+    fn charge_or(
+        self: &Arc<Account>,
+        resource: Resource,
+        amount: u64,
+        refuse: impl FnOnce(&mut BTreeMap<u64, Weak<ServerBinding>>),
+    ) -> Result<Charge, OverLimit> {
         let mut held = self.held();
         let own = &mut held[resource as usize];
         let (claimed, limit) = (own.saturating_add(amount), self.limits.binding_max(resource));
-        if claimed > limit {
-            return Err(OverLimit { claimed, limit, of: LimitOf::Binding });
-        }
         let user_max = self.limits.user_max(resource);
-        self.quotas.shares(resource).take(self.user, amount, user_max)?;
+        let mut pool = self.quotas.pool(resource);
+        let taken = match claimed > limit {
+            true => Err(OverLimit { claimed, limit, of: LimitOf::Binding }),
+            false => pool.shares.take(self.user, amount, user_max),
+        };
+        taken.inspect_err(|_| refuse(&mut pool.refused))?;
         *own = claimed;
         Ok(Charge { account: Arc::clone(self), resource, amount })
     }
 
     /// Charges it with `amount` that it holds already, whatever it may.
     fn hold(self: &Arc<Account>, resource: Resource, amount: u64) -> Charge {
-        self.quotas.shares(resource).hold(self.user, amount);
+        self.quotas.pool(resource).shares.hold(self.user, amount);
         self.held()[resource as usize] += amount;
         Charge { account: Arc::clone(self), resource, amount }
     }
@@ -170,7 +216,7 @@ impl Drop for Charge {
     fn drop(&mut self) {
         let Charge { account, resource, amount } = self;
         account.held()[*resource as usize] -= *amount;
-        account.quotas.shares(*resource).give_back(account.user, *amount);
+        account.quotas.change(*resource, |shares| shares.give_back(account.user, *amount));
     }
 }
 

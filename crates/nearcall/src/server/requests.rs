@@ -127,6 +127,7 @@ fn answer_cut(binding: &ServerBinding, message: &Message<'_>) -> Result<(), Stri
         let name = &binding.name;
         tracing::warn!(name, unsaid, "no room for the descriptors of a client's message");
     }
+    binding.tell_room();
     match *message {
         Message::OutOfLine { astack, generation, .. } => {
             send(binding, &Message::NotMapped { astack, generation })
@@ -152,14 +153,18 @@ fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
 /// Maps a segment of the client's for as long as it is kept. `None`: over its user's share, or the
 /// system has no room for it; neither is the client's fault.
 fn receive(
-    binding: &ServerBinding,
+    binding: &Arc<ServerBinding>,
     descriptor: PeerDescriptor,
     bytes: u64,
 ) -> Result<Option<Arc<Segment>>, String> {
-    let Ok(charges) = binding.charge_segment(Resource::MappedBytes, bytes as usize) else {
+    let Ok(charges) = binding.charge_peer_segment(bytes as usize) else {
         return Ok(None);
     };
     let segment = received(binding, descriptor, bytes as usize, Sealing::SingleWriter)?;
+    if segment.is_none() {
+        // Nobody notices when the system has room again: the client is to ask.
+        binding.tell_room();
+    }
     Ok(segment.map(|segment| Arc::new(segment.keep(charges))))
 }
 
@@ -185,7 +190,7 @@ fn received(
 
 /// Maps a segment for arguments; the one before of that A-stack goes. False: there is no room.
 fn map(
-    binding: &ServerBinding,
+    binding: &Arc<ServerBinding>,
     astack: u32,
     generation: u32,
     bytes: u64,
@@ -214,7 +219,7 @@ fn map(
 
 /// Maps a segment that the client lends. False: there is no room.
 fn map_lent(
-    binding: &ServerBinding,
+    binding: &Arc<ServerBinding>,
     number: u32,
     bytes: u64,
     descriptor: PeerDescriptor,

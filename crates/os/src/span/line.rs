@@ -18,7 +18,7 @@ pub unsafe trait SharedLine: Sized {}
 unsafe impl SharedLine for AStackHead {}
 // SAFETY: S1, S2: two `AtomicU32`, an `AtomicU64`, padding.
 unsafe impl SharedLine for RequestLine {}
-// SAFETY: S1, S2: two `AtomicU32`, padding.
+// SAFETY: S1, S2: three `AtomicU32`, padding.
 unsafe impl SharedLine for ReplyLine {}
 // SAFETY: S1, S2: sixteen `AtomicU32`.
 unsafe impl SharedLine for BellLine {}
@@ -88,5 +88,12 @@ impl ReadLine<'_, ReplyLine> {
     pub fn generation(self) -> u32 {
         // Relaxed: written before the reply, row O4, and read after it was seen, row O8.
         self.line.generation.load(Ordering::Relaxed)
+    }
+
+    /// Whether there may be room for what there was none for (row Q2).
+    #[inline]
+    pub fn room(self) -> u32 {
+        // Relaxed: row Q2. Nothing is read through it.
+        self.line.room.load(Ordering::Relaxed)
     }
 }
