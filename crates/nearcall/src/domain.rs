@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use nearcall_core::WaitPolicy;
+use nearcall_core::{RevokeReason, WaitPolicy};
 use nearcall_os::forks::{self, InChild, Listed};
 use nearcall_os::{clock, peer};
 
@@ -246,6 +246,17 @@ impl DomainCore {
         self.is_stopping.store(true, Ordering::Relaxed);
         self.processors.stop(self);
         self.housekeeping.stop();
+    }
+
+    /// An invariant does not hold: hangs up on everybody that is served, and lets nobody in.
+    pub fn break_off(&self) {
+        // Relaxed: see `is_stopping`.
+        self.is_stopping.store(true, Ordering::Relaxed);
+        for binding in self.table.load().bindings() {
+            binding.revoke(RevokeReason::ShutDown);
+            binding.socket.hang_up();
+        }
+        self.processors.announce();
     }
 
     /// Refuses to begin anything in a domain that was shut down, or is a parent's.

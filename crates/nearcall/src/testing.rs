@@ -32,6 +32,11 @@ impl TestServer {
         TestServer { clerk, client: Domain::new().unwrap(), interface, directory }
     }
 
+    /// The domain that serves.
+    pub fn domain(&self) -> &Domain {
+        self.clerk.domain()
+    }
+
     /// A binding whose two sides are in this process.
     pub fn import(&self) -> Binding {
         let options = ImportOptions::default();

@@ -339,26 +339,18 @@ impl Processors {
             // Relaxed: see `has_watch`.
             self.watcher.store(number, Ordering::Relaxed);
         }
-        let on_thread = Arc::clone(core);
-        let thread = std::thread::Builder::new().name(format!("nearcall-{number}"));
-        thread.spawn(move || processor(&on_thread, number))?;
-        crew.count += 1;
-        Ok(())
+        crew.start(core, format!("nearcall-{number}"), false, move |core| {
+            current::enter_domain(Arc::downgrade(core), number);
+            current::shown(|served| core.processors.holding.add(served), || live(core, number));
+        })
     }
 
     fn spawn_resident(&self, core: &Arc<DomainCore>, processor: u32) -> std::io::Result<()> {
-        let mut crew = self.crew();
-        let on_thread = Arc::clone(core);
-        let thread = std::thread::Builder::new().name(format!("nearcall-at-{processor}"));
-        thread.spawn(move || {
-            current::enter_domain(Arc::downgrade(&on_thread), 0);
-            let told = |served| on_thread.processors.holding.add(served);
-            current::shown(told, || residents::live(&on_thread, processor));
-            on_thread.processors.end(&on_thread, true);
-        })?;
-        crew.count += 1;
-        crew.residents += 1;
-        Ok(())
+        self.crew().start(core, format!("nearcall-at-{processor}"), true, move |core| {
+            current::enter_domain(Arc::downgrade(core), 0);
+            let told = |served| core.processors.holding.add(served);
+            current::shown(told, || residents::live(core, processor));
+        })
     }
 
     /// A thread of the crew ends. In the child of a fork(2) there is none, and the child ends.
@@ -526,13 +518,45 @@ impl Processors {
     }
 }
 
-/// The life of one processor.
-fn processor(core: &Arc<DomainCore>, number: u64) {
-    current::enter_domain(Arc::downgrade(core), number);
-    current::shown(|served| core.processors.holding.add(served), || live(core, number));
-    core.processors.end(core, false);
+impl Crew {
+    /// Starts one more thread, which counts until it ends, however that comes.
+    fn start(
+        &mut self,
+        core: &Arc<DomainCore>,
+        name: String,
+        is_resident: bool,
+        life: impl FnOnce(&Arc<DomainCore>) + Send + 'static,
+    ) -> std::io::Result<()> {
+        let core = Arc::clone(core);
+        std::thread::Builder::new().name(name).spawn(move || {
+            let hand = Hand { core, is_resident };
+            life(&hand.core);
+        })?;
+        self.count += 1;
+        self.residents += u32::from(is_resident);
+        Ok(())
+    }
 }
 
+/// A thread of the crew, on its own stack.
+struct Hand {
+    core: Arc<DomainCore>,
+    is_resident: bool,
+}
+
+impl Drop for Hand {
+    /// Procedures' panics are caught: one that comes here is the runtime's, and what the thread was
+    /// at stays undone. Nobody is to wait for it: neither clients nor the domain's end.
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.core.has_come_back_forked() {
+            tracing::error!("a server processor has panicked: its domain ends");
+            self.core.break_off();
+        }
+        self.core.processors.end(&self.core, self.is_resident);
+    }
+}
+
+/// The life of one processor.
 fn live(core: &Arc<DomainCore>, number: u64) {
     let processors = &core.processors;
     loop {
@@ -552,3 +576,6 @@ fn live(core: &Arc<DomainCore>, number: u64) {
     }
     estacks::finish(&core.options.wait);
 }
+
+#[cfg(test)]
+mod tests;
