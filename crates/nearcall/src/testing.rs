@@ -7,7 +7,7 @@ use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 
 use crate::name::Scope;
 use crate::raw::{Arguments, Entries, Outcome};
-use crate::{Binding, Clerk, Domain, ExportOptions, ImportOptions};
+use crate::{Binding, Clerk, Domain, DomainOptions, ExportOptions, ImportOptions};
 
 /// A server, and a domain to call from.
 pub(crate) struct TestServer {
@@ -20,14 +20,21 @@ pub(crate) struct TestServer {
 impl TestServer {
     /// Exports `entries`; no other test has this name.
     pub fn new(name: &str, entries: impl Entries) -> TestServer {
+        TestServer::with(name, entries, DomainOptions::default(), ExportOptions::default())
+    }
+
+    /// The same, with these options, of which the scope is its own.
+    pub fn with(
+        name: &str,
+        entries: impl Entries,
+        domain: DomainOptions,
+        export: ExportOptions,
+    ) -> TestServer {
         let directory = std::env::temp_dir().join(format!("test-{name}-{}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
-        let options = ExportOptions {
-            scope: Some(Scope::Directory(directory.clone())),
-            ..ExportOptions::default()
-        };
+        let options = ExportOptions { scope: Some(Scope::Directory(directory.clone())), ..export };
         let interface = entries.interface();
-        let server = Domain::new().unwrap();
+        let server = Domain::with_options(domain).unwrap();
         let clerk = Clerk::export_with(&server, name, entries, options).unwrap();
         TestServer { clerk, client: Domain::new().unwrap(), interface, directory }
     }

@@ -9,7 +9,9 @@ mod fast;
 mod reallocating;
 
 #[cfg(feature = "threads")]
-pub(crate) use fast::{caller_number, finish, is_here, is_unwinding, wait_exit, wait_for_astack};
+pub(crate) use fast::{
+    caller_number, finish, is_here, is_unwinding, nap, wait_exit, wait_for_astack,
+};
 #[cfg(feature = "threads")]
 pub(crate) use nearcall_threads::stack_end;
 #[cfg(feature = "threads")]
@@ -19,7 +21,7 @@ pub(crate) use reallocating::{put_off, tell_all};
 
 #[cfg(not(feature = "threads"))]
 pub(crate) use nobody::{
-    caller_number, finish, is_here, is_unwinding, put_off, stack_end, tell_all, wait_exit,
+    caller_number, finish, is_here, is_unwinding, nap, put_off, stack_end, tell_all, wait_exit,
     wait_for_astack,
 };
 
@@ -50,6 +52,11 @@ mod nobody {
     /// Where the stack of the caller ends, if it is a FastThread.
     pub(crate) const fn stack_end() -> Option<usize> {
         None
+    }
+
+    /// Waits so long, at least.
+    pub(crate) fn nap(time: Duration) {
+        std::thread::sleep(time);
     }
 
     /// Whether a ring can wait until the caller's processor is idle.

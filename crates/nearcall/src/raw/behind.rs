@@ -5,8 +5,8 @@
 //!  server                take  │ copy 64 KiB │ look │ copy 64 KiB │ look │ copy … │ run
 //! ```
 //!
-//! The server waits where it copies, and its processor with it, so that the wait is bounded: a
-//! client that keeps us waiting for longer than [`WAIT_NS_MAX`] and what its length allows, because
+//! The server waits where it copies, and its processor with it unless it copies on an E-stack (L26),
+//! so that the wait is bounded: a client that keeps us waiting for longer than [`WAIT_NS_MAX`] and what its length allows, because
 //! it was stopped or wants to hold us, is refused the call. It is not revoked: a client that a
 //! debugger has stopped did nothing wrong. Others are served meanwhile as behind a slow procedure
 //! (docs/design/0003-server-processors.md).
@@ -22,6 +22,7 @@ use nearcall_os::{HeadWords, clock, processor};
 
 use super::malformed::Malformed;
 use super::served::ServedCall;
+use crate::client::switching;
 
 /// Longest time that a call waits for its arguments, of any length.
 const WAIT_NS_MAX: u64 = 1_000_000_000;
@@ -116,7 +117,7 @@ impl ServedCall<'_> {
                 if !self.binding.state.is_open() {
                     return Err(behind.stalled());
                 }
-                std::thread::sleep(NAP);
+                switching::nap(NAP);
             }
             let before_ns = std::mem::replace(&mut now_ns, clock::now_ns());
             behind.spend((now_ns - before_ns).min(SPENT_NS_MAX))?;

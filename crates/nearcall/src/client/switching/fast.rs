@@ -56,6 +56,14 @@ pub(crate) fn is_here() -> bool {
     nearcall_threads::is_fastthread()
 }
 
+/// Waits so long, at least; other FastThreads run meanwhile, and a server processor takes calls.
+pub(crate) fn nap(time: Duration) {
+    match is_here() && !is_unwinding() {
+        true => nearcall_threads::sleep(time),
+        false => std::thread::sleep(time),
+    }
+}
+
 /// Whether the caller is a FastThread that unwinds: no other runs before it is done.
 pub(crate) fn is_unwinding() -> bool {
     nearcall_threads::identity().is_some() && !is_here()

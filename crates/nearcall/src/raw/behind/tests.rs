@@ -11,12 +11,12 @@ use nearcall_abi::{
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Mode, Sequence, progress};
 
-use crate::Binding;
 use crate::client::binding::Held;
 use crate::client::deadline::{Deadline, NEVER_NS};
 use crate::raw::{Arguments, Client, Entries, Outcome, Room, UNBOUNDED};
 use crate::region::origin_word;
 use crate::testing::TestServer;
+use crate::{Binding, DomainOptions, ExportOptions};
 
 static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
     name: "Behind",
@@ -75,9 +75,14 @@ struct Twin {
 
 impl Twin {
     fn new(name: &str) -> Twin {
+        Twin::with(name, DomainOptions::default(), ExportOptions::default())
+    }
+
+    fn with(name: &str, domain: DomainOptions, export: ExportOptions) -> Twin {
         let summer = Summer::default();
         let runs = Arc::clone(&summer.runs);
-        Twin { server: TestServer::new(&format!("behind-{name}"), summer), runs }
+        let server = TestServer::with(&format!("behind-{name}"), summer, domain, export);
+        Twin { server, runs }
     }
 
     fn import(&self) -> Binding {
@@ -169,6 +174,24 @@ fn a_client_that_stops_is_refused_while_others_are_served() {
     let half = Half::post(&binding);
     half.advance(BYTES);
     assert_eq!(half.wait(), (Some(Status::Returned), BYTES));
+}
+
+/// On an E-stack who waits keeps no processor: there is one.
+#[cfg(feature = "threads")]
+#[test]
+fn arguments_that_an_estack_waits_for_keep_no_processor() {
+    let domain = DomainOptions { processors_max: 1, ..DomainOptions::default() };
+    let export = ExportOptions { runs_on_estacks: true, ..ExportOptions::default() };
+    let twin = Twin::with("estack", domain, export);
+    let (binding, other) = (twin.import(), twin.import());
+    let half = Half::post(&binding);
+    for _ in 0..100 {
+        null(&other);
+    }
+    assert_eq!(half.poll(), Poll::Pending, "it is waited for beside the others");
+    half.advance(BYTES);
+    assert_eq!(half.wait(), (Some(Status::Returned), BYTES));
+    assert_eq!(twin.runs(), 1);
 }
 
 #[test]
