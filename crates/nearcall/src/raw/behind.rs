@@ -5,11 +5,11 @@
 //!  server                take  │ copy 64 KiB │ look │ copy 64 KiB │ look │ copy … │ run
 //! ```
 //!
-//! The server waits where it copies, and its processor with it unless it copies on an E-stack (L26),
-//! so that the wait is bounded: a client that keeps us waiting for longer than [`WAIT_NS_MAX`] and what its length allows, because
-//! it was stopped or wants to hold us, is refused the call. It is not revoked: a client that a
-//! debugger has stopped did nothing wrong. Others are served meanwhile as behind a slow procedure
-//! (docs/design/0003-server-processors.md).
+//! The server waits where it copies, and its processor with it but on an E-stack (L26), so that
+//! the wait is bounded: a client that keeps us waiting for longer than [`WAIT_NS_MAX`] and
+//! what its length allows, because it was stopped or wants to hold us, is refused the call. It is
+//! not revoked: a client that a debugger has stopped did nothing wrong. Others are served meanwhile
+//! as behind a slow procedure (docs/design/0003-server-processors.md).
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicU32;
