@@ -88,7 +88,7 @@ impl Served {
         let name = format!("turns-{}", self.clerks.len());
         let (id, who) = (String::from("all"), Who::default());
         let (verdict, limits) = (Verdict::Admit, Limits::default());
-        let rule = Rule { id, who, verdict, priority, limits };
+        let rule = Rule { id, who, verdict, priority, limits, trust_class: None };
         let mut options = ExportOptions::default();
         options.scope = Some(scope(self.directory.path()));
         options.policy = Policy::Rules(Rules { rules: vec![rule] });

@@ -311,7 +311,7 @@ fn nobody() -> Policy {
 
 fn within(limits: Limits, verdict: Verdict) -> Policy {
     let (who, priority) = (Who::default(), Priority::default());
-    let rule = Rule { id: "all".to_owned(), who, verdict, priority, limits };
+    let rule = Rule { id: "all".to_owned(), who, verdict, priority, limits, trust_class: None };
     Policy::Rules(Rules { rules: vec![rule] })
 }
 

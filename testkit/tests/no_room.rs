@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 
 use nearcall::name::Scope;
 use nearcall::{
-    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, NotExecuted, Policy,
+    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, Limits,
+    NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
 };
 use nearcall_abi::message::Message;
 use nearcall_os::processor;
@@ -415,6 +416,43 @@ fn the_bell_of_a_user_goes_with_its_last_binding() {
     while bell_count() > before {
         assert!(begin.elapsed() < Duration::from_secs(10), "{} bells", bell_count());
         std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Those of one user whom a rule has in a class of their own ring a bell of their own.
+#[test]
+fn a_rule_that_names_a_trust_class_gives_its_clients_a_bell_of_their_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let (domain, _clerk) = export_to_all(DomainOptions::default(), directory.path());
+    let rule = Rule {
+        id: "sandboxed".to_owned(),
+        who: Who::default(),
+        verdict: Verdict::Admit,
+        priority: Priority::default(),
+        limits: Limits::default(),
+        trust_class: Some("sandboxed".to_owned()),
+    };
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.path().to_owned()));
+    options.policy = Policy::Rules(Rules { rules: vec![rule] });
+    let entries = contract::entries(&domain, directory.path());
+    let _other = Clerk::export_with(&domain, "sandboxed", entries, options).unwrap();
+    let bind = |name| {
+        let path = directory.path().join(format!("{name}.socket"));
+        HandClient::bind_for(&path, &CONTRACT).unwrap()
+    };
+    let bound = ["keeper", "sandboxed", "sandboxed", "keeper"].map(bind);
+    // A word that nobody looks at: whoever shares a bell can write it for the others.
+    bound[1].bell_line().reserved.store(7, Relaxed);
+    let seen = bound.each_ref().map(|client| client.bell_line().reserved.load(Relaxed));
+    assert_eq!(seen, [0, 7, 7, 0]);
+    // Its server sleeps, and is rung for.
+    let options = import_options(directory.path());
+    let client = Binding::import_with(&Domain::new().unwrap(), "sandboxed", &CONTRACT, options);
+    let client = ContractClient::new(client.unwrap());
+    for _ in 0..10 {
+        std::thread::sleep(Duration::from_millis(20));
+        client.null().unwrap();
     }
 }
 

@@ -19,7 +19,7 @@ fn own_uid() -> Option<u32> {
 
 fn rule(id: &str, who: Who, verdict: Verdict) -> Rule {
     let (priority, limits) = (Priority::default(), Limits::default());
-    Rule { id: id.to_owned(), who, verdict, priority, limits }
+    Rule { id: id.to_owned(), who, verdict, priority, limits, trust_class: None }
 }
 
 fn export(domain: &Domain, directory: &Path, policy: Policy) -> Result<Clerk, ExportError> {

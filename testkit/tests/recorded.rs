@@ -13,7 +13,7 @@ use testkit::stubs::contract::CONTRACT;
 
 fn policy(who: Who, verdict: Verdict) -> Policy {
     let (priority, limits) = (Priority::default(), Limits::default());
-    let rule = Rule { id: "decides".to_owned(), who, verdict, priority, limits };
+    let rule = Rule { id: "decides".to_owned(), who, verdict, priority, limits, trust_class: None };
     Policy::Rules(Rules { rules: vec![rule] })
 }
 

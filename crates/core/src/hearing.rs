@@ -11,7 +11,8 @@
 
 use alloc::vec::Vec;
 
-use crate::quota::User;
+/// A trust class, by a number that no other one has.
+pub type ClassNumber = u64;
 
 /// What one server processor hears.
 #[derive(Debug, Default)]
@@ -23,20 +24,20 @@ pub struct Hearing {
 
 #[derive(Clone, Copy, Debug)]
 struct Pause {
-    class: User,
+    class: ClassNumber,
     until_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Called {
-    class: User,
+    class: ClassNumber,
     /// It rang; else its pause is over, which ends a sleep as well.
     has_rung: bool,
 }
 
 impl Hearing {
     /// A class rang, or woke the processor.
-    pub fn told_ring(&mut self, class: User) {
+    pub fn told_ring(&mut self, class: ClassNumber) {
         match self.called.iter_mut().find(|called| called.class == class) {
             Some(called) => called.has_rung = true,
             None => self.called.push(Called { class, has_rung: true }),
@@ -52,7 +53,7 @@ impl Hearing {
     ///
     /// # Cost: one load, while no class is left out.
     #[inline]
-    pub fn hears(&self, class: User) -> bool {
+    pub fn hears(&self, class: ClassNumber) -> bool {
         self.left_out.is_empty() || !self.left_out.iter().any(|pause| pause.class == class)
     }
 
@@ -76,7 +77,7 @@ impl Hearing {
     }
 
     /// Leaves a class out for so long; not at all if that is 0.
-    pub fn leave_out(&mut self, class: User, pause_ns: u64, now_ns: u64) {
+    pub fn leave_out(&mut self, class: ClassNumber, pause_ns: u64, now_ns: u64) {
         if pause_ns > 0 && self.hears(class) {
             self.left_out.push(Pause { class, until_ns: now_ns.saturating_add(pause_ns) });
         }
@@ -91,7 +92,7 @@ impl Hearing {
         has_found: bool,
         spent_ns: u64,
         now_ns: u64,
-        mut charge: impl FnMut(User, u64) -> u64,
+        mut charge: impl FnMut(ClassNumber, u64) -> u64,
     ) {
         let called = core::mem::take(&mut self.called);
         if has_found {
@@ -111,8 +112,8 @@ mod tests {
     use super::*;
     use crate::quota::Pace;
 
-    const A: User = Some(1);
-    const B: User = Some(2);
+    const A: ClassNumber = 1;
+    const B: ClassNumber = 2;
 
     /// What a wake for nothing takes.
     const WAKE_NS: u64 = 15_000;

@@ -22,7 +22,7 @@ use crate::server::introductions::Introductions;
 use crate::server::processors::Processors;
 use crate::server::quota::Quotas;
 use crate::server::table::Table;
-use crate::server::trust::{Member, NoClass, TrustClasses};
+use crate::server::trust::{ClassName, Member, NoClass, TrustClasses};
 use crate::spinning;
 
 /// One process's part in Nearcall. Cloning gives another handle on the same.
@@ -272,9 +272,9 @@ impl DomainCore {
         }
     }
 
-    /// A new member of the class of importers with this uid.
-    pub fn join_class(&self, uid: Option<u32>) -> Result<Member, NoClass> {
-        self.trust.join(uid, &self.quotas, |classes| {
+    /// A new member of the trust class of this name.
+    pub fn join_class(&self, name: ClassName) -> Result<Member, NoClass> {
+        self.trust.join(name, &self.quotas, |classes| {
             // The watching processor waits on the gates it knows: it is to know this one too.
             let before = self.table.set_classes(classes);
             self.processors.announce();

@@ -250,7 +250,7 @@ impl Housekeeping {
         let is_served = requests::attend(core, binding);
         let is_asked = binding.house.take_look();
         // Of a user that is held back nothing is begun, and its gate stays rung until it is let go.
-        if is_asked && !core.processors.holding.holds(binding.class.uid) {
+        if is_asked && !core.processors.holding.holds(binding.class.user()) {
             core.processors.ask_to_look(binding);
         }
         let now_ns = clock::now_ns();

@@ -24,6 +24,7 @@ use crate::server::handshake;
 use crate::server::importer::Importer;
 use crate::server::limits::Limits;
 use crate::server::quota::Account;
+use crate::server::trust::ClassName;
 use crate::wire::Socket;
 
 /// Binds `domain` to a clerk of this process.
@@ -49,7 +50,7 @@ fn make(
     let (ours, mut theirs) = Stream::pair().map_err(refused)?;
     let importer = Importer::of(&theirs).map_err(refused)?;
     theirs.set_behind(server.quotas.behind(importer.uid()));
-    let member = server.join_class(importer.uid()).map_err(refused)?;
+    let member = server.join_class(ClassName::of(importer.uid(), None)).map_err(refused)?;
     let bell = member.bell_descriptor.try_clone().map_err(refused)?;
     let bell = domain.core().bells.receive(bell);
     let bell = bell.map_err(refused)?;

@@ -13,6 +13,7 @@
 //! cgroup = "/user.slice"
 //! operations = ["open", "read"]     # and no others
 //! priority = "background"           # or "normal", "urgent": whose calls go first
+//! trust_class = "sandboxed"         # a bell of their own, apart from others' of their user
 //! verdict = "admit"
 //!
 //! [rule.user]                       # what a user may hold, over all its bindings to the domain
@@ -94,6 +95,11 @@ pub enum PolicyError {
         /// The rule.
         id: String,
     },
+    /// A rule refuses and says with whom a bell is shared.
+    RefusedTrustClass {
+        /// The rule.
+        id: String,
+    },
 }
 
 #[derive(Deserialize)]
@@ -115,6 +121,7 @@ struct Entry {
     label: Option<String>,
     operations: Option<Vec<String>>,
     priority: Option<Urgency>,
+    trust_class: Option<String>,
     user: Option<UserEntry>,
     binding: Option<BindingEntry>,
     verdict: Decided,
@@ -186,7 +193,7 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
 
 fn rule(entry: Entry) -> Result<Rule, PolicyError> {
     let Entry { id, interface, uid, gid, group, cgroup, label, .. } = entry;
-    let Entry { operations, priority, user, binding, verdict, .. } = entry;
+    let Entry { operations, priority, trust_class, user, binding, verdict, .. } = entry;
     let verdict = match (verdict, operations) {
         (Decided::Admit, None) => Verdict::Admit,
         (Decided::Admit, Some(operations)) => Verdict::AdmitOnly(operations),
@@ -202,10 +209,13 @@ fn rule(entry: Entry) -> Result<Rule, PolicyError> {
     if verdict == Verdict::Refuse && (user.is_some() || binding.is_some()) {
         return Err(PolicyError::RefusedLimits { id });
     }
+    if verdict == Verdict::Refuse && trust_class.is_some() {
+        return Err(PolicyError::RefusedTrustClass { id });
+    }
     let user = user.map(user_limits).unwrap_or_default();
     let binding = binding.map(binding_limits).unwrap_or_default();
     let who = Who { interface, uid, gid, group, cgroup, label };
-    Ok(Rule { id, who, verdict, priority, limits: Limits { user, binding } })
+    Ok(Rule { id, who, verdict, priority, limits: Limits { user, binding }, trust_class })
 }
 
 fn user_limits(entry: UserEntry) -> UserLimits {
@@ -253,6 +263,9 @@ impl fmt::Display for PolicyError {
             PolicyError::RefusedLimits { id } => {
                 write!(f, "rule {id:?} refuses and has limits; only one that admits has them")
             }
+            PolicyError::RefusedTrustClass { id } => {
+                write!(f, "rule {id:?} refuses and has a trust_class; only one that admits has one")
+            }
         }
     }
 }
@@ -286,6 +299,7 @@ mod tests {
             label = "system_u:r:backup_t:s0"
             operations = ["open", "read"]
             priority = "background"
+            trust_class = "sandboxed"
             verdict = "admit"
             [rule.user]
             handshakes_max = 1
@@ -326,10 +340,11 @@ mod tests {
         let only = Verdict::AdmitOnly(vec!["open".to_owned(), "read".to_owned()]);
         let out = Who { uid: Some(7), ..Who::default() };
         let (id, verdict, priority) = ("out".to_owned(), Verdict::Refuse, Priority::Normal);
-        let out = Rule { id, who: out, verdict, priority, limits: Limits::default() };
+        let limits = Limits::default();
+        let out = Rule { id, who: out, verdict, priority, limits, trust_class: None };
         let (id, priority) = ("in".to_owned(), Priority::Background);
-        let limits = Limits { user, binding };
-        let want = [out, Rule { id, who, verdict: only, priority, limits }];
+        let (limits, trust_class) = (Limits { user, binding }, Some("sandboxed".to_owned()));
+        let want = [out, Rule { id, who, verdict: only, priority, limits, trust_class }];
         assert_eq!(rules.unwrap().rules, want);
     }
 
@@ -368,6 +383,8 @@ mod tests {
         check_refused(refused, "refuses and has a priority");
         let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\nuser.bindings_max = 1";
         check_refused(refused, "refuses and has limits");
+        let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\ntrust_class = \"b\"";
+        check_refused(refused, "refuses and has a trust_class");
     }
 
     #[test]

@@ -355,7 +355,8 @@ fn what_a_call_opens_that_was_given_up_is_dropped() {
 fn who_may_open_a_feed_may_have_its_batches() {
     let only = Verdict::AdmitOnly(vec!["numbers".to_owned(), "sum".to_owned()]);
     let (id, who, priority) = ("some".to_owned(), Who::default(), Priority::default());
-    let rule = Rule { id, who, verdict: only, priority, limits: Limits::default() };
+    let rule =
+        Rule { id, who, verdict: only, priority, limits: Limits::default(), trust_class: None };
     let policy = Policy::Rules(Rules { rules: vec![rule] });
     let feeding = FeedingEntries::new(Feeder::default());
     exported(feeding, policy, |client| {

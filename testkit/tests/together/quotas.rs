@@ -55,7 +55,7 @@ fn export_within(
     limits: Limits,
 ) -> Result<Clerk, ExportError> {
     let (who, verdict, priority) = (Who::default(), Verdict::Admit, Priority::default());
-    let rule = Rule { id: "within".to_owned(), who, verdict, priority, limits };
+    let rule = Rule { id: "within".to_owned(), who, verdict, priority, limits, trust_class: None };
     let mut options = ExportOptions::default();
     options.scope = Some(Scope::Directory(directory.to_owned()));
     options.policy = Policy::Rules(Rules { rules: vec![rule] });

@@ -358,6 +358,7 @@ fn what_is_late_comes_from_servers_that_judge_each_call_too() {
     // Whose client may not call everything.
     let only = Verdict::AdmitOnly(["gated", "let_through"].map(str::to_owned).to_vec());
     let (id, who, priority) = ("some".to_owned(), Who::default(), Priority::default());
-    let rule = Rule { id, who, verdict: only, priority, limits: Limits::default() };
+    let rule =
+        Rule { id, who, verdict: only, priority, limits: Limits::default(), trust_class: None };
     exported(entries(), Policy::Rules(Rules { rules: vec![rule] }), 64, check);
 }

@@ -50,19 +50,19 @@ impl Awake {
 
     /// Whether a class was heard when the processor was about to sleep.
     pub fn has_heard(&self, class: &TrustClass) -> bool {
-        self.hearing.hears(class.uid)
+        self.hearing.hears(class.number)
     }
 
     #[cold]
     #[inline(never)]
     fn hears_again(&mut self, class: &TrustClass) -> bool {
         self.hearing.resume(clock::now_ns());
-        self.hearing.hears(class.uid)
+        self.hearing.hears(class.number)
     }
 
     /// A class rang, or woke the processor.
     pub fn told_ring(&mut self, class: &TrustClass) {
-        self.hearing.told_ring(class.uid);
+        self.hearing.told_ring(class.number);
     }
 
     /// There was something to do.
@@ -92,7 +92,7 @@ impl Awake {
     pub fn bear(&mut self, class: &TrustClass, spent_ns: u64) {
         let now_ns = clock::now_ns();
         let pause_ns = class.charge_rings(spent_ns, now_ns);
-        self.hearing.leave_out(class.uid, pause_ns, now_ns);
+        self.hearing.leave_out(class.number, pause_ns, now_ns);
     }
 
     /// The processor is about to sleep: longest that it may, for the sake of who is left out.
@@ -101,8 +101,8 @@ impl Awake {
         let spent_ns = self.spent_ns();
         let has_found = self.has_found();
         self.found_before = self.found_count;
-        self.hearing.end(has_found, spent_ns, now_ns, |uid, spent_ns| {
-            let class = snapshot.classes.iter().find(|class| class.uid == uid);
+        self.hearing.end(has_found, spent_ns, now_ns, |number, spent_ns| {
+            let class = snapshot.classes.iter().find(|class| class.number == number);
             class.map_or(0, |class| class.charge_rings(spent_ns, now_ns))
         });
         self.since = clock::ticks();

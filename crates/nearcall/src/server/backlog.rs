@@ -255,7 +255,7 @@ pub(crate) fn take_calls(core: &Arc<DomainCore>) {
 
 /// Runs one, on another processor than the watcher's. Its client rings for the next.
 fn run_taken(core: &DomainCore, Waiting { binding, index, call }: Waiting) {
-    if core.processors.holding.holds(binding.class.uid) {
+    if core.processors.holding.holds(binding.class.user()) {
         // Its client rings again, as for a bell that was lost.
         return;
     }

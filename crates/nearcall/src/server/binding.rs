@@ -255,7 +255,8 @@ impl ServerBinding {
     pub fn passed_on(&self) -> Decision {
         let (priority, limits) = (self.priority, self.account.limits());
         let verdict = Ok(self.permitted.clone());
-        Decision { rule: "introduced".to_owned(), verdict, priority, limits }
+        let trust_class = self.class.name.split.clone();
+        Decision { rule: "introduced".to_owned(), verdict, priority, limits, trust_class }
     }
 
     /// As what it stands for whom its client introduces.
@@ -287,7 +288,7 @@ impl ServerBinding {
     #[cold]
     pub fn may_warn(&self) -> Option<u64> {
         // As in `fault`: a child that was forked says nothing.
-        self.socket.stream().is_ours().then(|| self.audit.may_warn(self.class.uid)).flatten()
+        self.socket.stream().is_ours().then(|| self.audit.may_warn(self.class.user())).flatten()
     }
 
     /// Nobody serves it any more: its user has its share back, although a sleeping processor may

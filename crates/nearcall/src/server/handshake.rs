@@ -25,7 +25,7 @@ use super::importer::Importer;
 use super::limits;
 use super::quota::{Account, Charge, Resource};
 use super::rules::Decision;
-use super::trust::Member;
+use super::trust::{ClassName, Member};
 use crate::audit::Subject;
 use crate::domain::DomainCore;
 use crate::region::{self, RegionBytes, Segments};
@@ -117,7 +117,7 @@ impl Handshake {
         charges: [Charge; 2],
     ) -> Option<Handshake> {
         let (clerk, mut socket) = (giver.clerk.upgrade()?, Socket::new(stream));
-        socket.set_behind(core.quotas.behind(giver.class.uid));
+        socket.set_behind(core.quotas.behind(giver.class.user()));
         Some(Handshake { clerk, giver: Some(giver), socket, token, _charges: charges })
     }
 
@@ -213,7 +213,7 @@ impl Handshake {
     ) -> Result<Admitted, Refused> {
         let importer = Importer::of(self.socket.stream()).map_err(Refused::unidentified)?;
         let edition = self.clerk.edition();
-        let Decision { rule, verdict, priority, limits } = self.decide(&importer);
+        let Decision { rule, verdict, priority, limits, trust_class } = self.decide(&importer);
         let permitted = match verdict {
             Ok(permitted) => permitted,
             Err(reason) => {
@@ -251,7 +251,8 @@ impl Handshake {
             ServerAStack::new,
         );
         // Last, so that nobody has a class made by what is refused.
-        let member = core.join_class(importer.uid()).map_err(Refused::no_room)?;
+        let class = ClassName::of(importer.uid(), trust_class);
+        let member = core.join_class(class).map_err(Refused::no_room)?;
         core.audit.bound(self.subject(&importer), &rule);
         let lane = snapshot.free_lane();
         Ok(Admitted {

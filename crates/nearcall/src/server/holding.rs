@@ -49,7 +49,7 @@ impl Holding {
     /// A binding has gone; what runs of it goes on.
     pub fn note_gone(&self, binding: &ServerBinding) {
         let mut known = self.known();
-        known.gone.push((binding.key, binding.class.uid));
+        known.gone.push((binding.key, binding.class.user()));
         if known.gone.len() > known.gone_max {
             let keys = known.keys();
             known.gone.retain(|(key, _)| keys.contains(key));
@@ -77,7 +77,7 @@ impl Holding {
         let mut kept = BTreeMap::<User, u32>::new();
         for key in known.keys() {
             let gone = || known.gone.iter().find(|gone| gone.0 == key).map(|gone| gone.1);
-            let user = snapshot.binding(key).map(|binding| binding.class.uid).or_else(gone);
+            let user = snapshot.binding(key).map(|binding| binding.class.user()).or_else(gone);
             if let Some(user) = user {
                 *kept.entry(user).or_default() += 1;
             }

@@ -159,7 +159,7 @@ impl Introduction {
         let deadline = Instant::now().checked_add(core.options.introduction_timeout);
         let mut socket = Socket::new(ours);
         // Whoever has the other end by then: its giver is charged.
-        socket.set_behind(core.quotas.behind(giver.class.uid));
+        socket.set_behind(core.quotas.behind(giver.class.user()));
         let giver = Arc::downgrade(giver);
         Some((Introduction { socket, giver, deadline, charges }, theirs))
     }

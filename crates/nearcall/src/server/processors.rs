@@ -292,7 +292,8 @@ impl Processors {
     ) -> Option<Woken> {
         let pause = awake.end(snapshot);
         // Who is held back now may not be when this sleep ends.
-        let heard = role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.uid));
+        let heard =
+            role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.user()));
         let heard: Vec<_> = heard.collect();
         let gates = heard.iter().map(|(class, gate)| {
             let is_asleep = bell::fall_asleep(gate, role.lanes(class));
@@ -438,7 +439,7 @@ impl Processors {
             if !estacks::is_busy() && self.backlog.call_word().1 == counts.called {
                 *heard = None;
             }
-            let begun = snapshot.classes.iter().filter(|class| !self.holding.holds(class.uid));
+            let begun = snapshot.classes.iter().filter(|class| !self.holding.holds(class.user()));
             for class in begun {
                 if awake.hears(class) && bell::open_gate(&class.relief().gate).is_rung {
                     awake.told_ring(class);

@@ -153,7 +153,7 @@ impl Resident<'_> {
         let snapshot = Arc::clone(&self.snapshot);
         let mut rung = Vec::new();
         for class in &snapshot.classes {
-            if processors.holding.holds(class.uid) {
+            if processors.holding.holds(class.user()) {
                 continue;
             }
             if self.awake.hears(class) && bell::open_gate(class.resident(self.processor)).is_rung {

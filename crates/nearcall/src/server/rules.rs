@@ -30,6 +30,10 @@ pub struct Rule {
     pub priority: Priority,
     /// What those may hold that it admits.
     pub limits: Limits,
+    /// Those that it admits share the server's bell with others of their user that are admitted to
+    /// a class of this name, and with nobody else: what shares a bell can lose or flood it. `None`:
+    /// with all others of their user of whom no rule says anything else.
+    pub trust_class: Option<String>,
 }
 
 /// What a rule says of those whom it fits. All that is given has to be so; what the system does not
@@ -98,6 +102,8 @@ pub(crate) struct Decision {
     pub verdict: Result<Option<Permitted>, String>,
     pub priority: Priority,
     pub limits: Limits,
+    /// Of its user.
+    pub trust_class: Option<String>,
 }
 
 impl Rules {
@@ -126,8 +132,13 @@ impl Rules {
             Verdict::AdmitOnly(names) => Ok(Some(permitted(interface, names))),
             Verdict::Refuse => Err(format!("rule {:?} refuses it", rule.id)),
         };
-        let Rule { id, priority, limits, .. } = rule;
-        Decision { rule: id.clone(), verdict, priority: *priority, limits: *limits }
+        Decision {
+            rule: rule.id.clone(),
+            verdict,
+            priority: rule.priority,
+            limits: rule.limits,
+            trust_class: rule.trust_class.clone(),
+        }
     }
 }
 
@@ -152,7 +163,7 @@ impl Decision {
     /// Of what is no rule, and says nothing else.
     pub fn of(rule: &str, verdict: Result<Option<Permitted>, String>) -> Decision {
         let (priority, limits) = (Priority::default(), Limits::default());
-        Decision { rule: rule.to_owned(), verdict, priority, limits }
+        Decision { rule: rule.to_owned(), verdict, priority, limits, trust_class: None }
     }
 }
 

@@ -133,8 +133,8 @@ impl Snapshot {
 
     /// The bindings that ring this lane of this class: mostly one.
     pub fn rung(&self, class: &TrustClass, lane: u32) -> impl Iterator<Item = &Arc<ServerBinding>> {
-        let uid = class.uid;
-        self.lane(lane).iter().filter(move |binding| binding.class.uid == uid)
+        let number = class.number;
+        self.lane(lane).iter().filter(move |binding| binding.class.number == number)
     }
 
     /// The lane that fewest bindings ring, of whatever class.
@@ -178,7 +178,7 @@ mod tests {
     use crate::server::limits::Limits;
     use crate::server::quota::{Account, Quotas};
     use crate::server::surroundings::Surroundings;
-    use crate::server::trust::Member;
+    use crate::server::trust::{ClassName, Member};
     use crate::wire::Socket;
 
     const CLASSES: &[AStackClass] = &[AStackClass { block_bytes: 0, count: 1 }];
@@ -202,7 +202,7 @@ mod tests {
     }
 
     fn class(uid: u32) -> Arc<TrustClass> {
-        Arc::new(TrustClass::new(Some(uid)).unwrap())
+        Arc::new(TrustClass::new(ClassName::of(Some(uid), None)).unwrap())
     }
 
     /// Adds a binding of `class` where there is room; its key.

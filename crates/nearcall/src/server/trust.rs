@@ -1,7 +1,9 @@
 //! Trust classes: importers that could interfere with each other anyway share one bell.
 //!
 //! A client can lose or forge bells of its own class, so there is a class per uid, and one for
-//! importers whose uid the system does not tell. What that costs is time, never correctness.
+//! importers whose uid the system does not tell. A policy may split them further, for processes of
+//! one user that do not trust each other: those whom a rule admits that names a class have that one
+//! of their user's. What a class costs others is time, never correctness.
 //!
 //! A class goes with its last member, once its user owes no time: it would be without debts if it
 //! bound again. Whoever still sleeps at its gates, or rings them, has the old bell, and harms
@@ -10,14 +12,15 @@
 use std::fmt;
 use std::ops::Deref;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nearcall_abi::BellLine;
 use nearcall_abi::bell::{
     GateLine, RELIEF_OFFSET_BYTES, ResidentGate, SEGMENT_BYTES, WATCH_OFFSET_BYTES,
 };
-use nearcall_core::quota::{OverLimit, Pace};
+use nearcall_core::hearing::ClassNumber;
+use nearcall_core::quota::{OverLimit, Pace, User};
 use nearcall_os::segment::{self, Sealing, Segment, SegmentError};
 
 use super::limits::Limits;
@@ -33,11 +36,30 @@ const VAIN_LOOK_NS: u64 = 2_000_000;
 /// else over its socket.
 const LOOKS_PAUSE_NS_MAX: u64 = 2_000_000_000;
 
+/// Which class somebody is in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ClassName {
+    /// `None`: the system does not tell.
+    pub uid: User,
+    /// What the rule says that has admitted it.
+    pub split: Option<String>,
+}
+
+impl ClassName {
+    pub fn of(uid: User, split: Option<String>) -> ClassName {
+        ClassName { uid, split }
+    }
+}
+
+/// Of the next class.
+static NUMBERS: AtomicU64 = AtomicU64::new(0);
+
 /// One class: its bell, and what new members are given.
 #[derive(Debug)]
 pub(crate) struct TrustClass {
-    /// `None`: the system does not tell.
-    pub uid: Option<u32>,
+    pub name: ClassName,
+    /// No other class of this process ever has it.
+    pub number: ClassNumber,
     bell: Segment,
     /// Passed to each importer of the class.
     pub bell_descriptor: OwnedFd,
@@ -74,19 +96,19 @@ pub(crate) enum NoClass {
 }
 
 impl TrustClasses {
-    /// A new member of the class of `uid`. `tell` is told all classes with members if that one had
-    /// none; what it returns is dropped when nobody is kept waiting by that.
+    /// A new member of the class of this name. `tell` is told all classes with members if that one
+    /// had none; what it returns is dropped when nobody is kept waiting by that.
     pub fn join<T>(
         &self,
-        uid: Option<u32>,
+        name: ClassName,
         quotas: &Arc<Quotas>,
         tell: impl FnOnce(Vec<Arc<TrustClass>>) -> T,
     ) -> Result<Member, NoClass> {
         let mut known = self.known();
-        let class = match known.all.iter().find(|class| class.uid == uid) {
+        let class = match known.all.iter().find(|class| class.name == name) {
             Some(class) => Arc::clone(class),
             None => {
-                let class = Arc::new(TrustClass::charged(uid, quotas)?);
+                let class = Arc::new(TrustClass::charged(name, quotas)?);
                 known.all.push(Arc::clone(&class));
                 class
             }
@@ -138,23 +160,31 @@ impl Known {
 
 impl TrustClass {
     /// A class without members.
-    pub fn new(uid: Option<u32>) -> Result<TrustClass, SegmentError> {
+    pub fn new(name: ClassName) -> Result<TrustClass, SegmentError> {
         let (bell, bell_descriptor) =
             Segment::create("nearcall-bell", SEGMENT_BYTES, Sealing::BothWrite)?;
         let (pace, rings) = (Mutex::new(Pace::REQUESTS), Mutex::new(Pace::RINGS));
         let member_count = AtomicU32::new(0);
-        Ok(TrustClass { uid, bell, bell_descriptor, pace, rings, member_count })
+        // Relaxed: all that matters is that no two are alike.
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Ok(TrustClass { name, number, bell, bell_descriptor, pace, rings, member_count })
+    }
+
+    /// Whose it is: what is shared out among users is so whatever class they are in.
+    #[inline]
+    pub fn user(&self) -> User {
+        self.name.uid
     }
 
     /// The same, whose user is charged with its bell until that is unmapped.
-    fn charged(uid: Option<u32>, quotas: &Arc<Quotas>) -> Result<TrustClass, NoClass> {
-        let account = Account::new(quotas, uid, Limits::default());
+    fn charged(name: ClassName, quotas: &Arc<Quotas>) -> Result<TrustClass, NoClass> {
+        let account = Account::new(quotas, name.uid, Limits::default());
         let charge = |resource, amount| {
             account.charge(resource, amount).map_err(|over| NoClass::Over(resource, over))
         };
         let descriptor = charge(Resource::OpenDescriptors, 1)?;
         let mappings = charge(Resource::Mappings, segment::mapping_count(SEGMENT_BYTES))?;
-        let class = TrustClass::new(uid).map_err(NoClass::Segment)?;
+        let class = TrustClass::new(name).map_err(NoClass::Segment)?;
         Ok(TrustClass { bell: class.bell.keep([descriptor, mappings]), ..class })
     }
 
@@ -260,8 +290,8 @@ mod tests {
     use super::*;
     use crate::domain::DomainOptions;
 
-    const A: Option<u32> = Some(1);
-    const B: Option<u32> = Some(2);
+    const A: User = Some(1);
+    const B: User = Some(2);
 
     fn quotas() -> Arc<Quotas> {
         let mut options = DomainOptions::default();
@@ -269,8 +299,12 @@ mod tests {
         Arc::new(Quotas::new(&options))
     }
 
-    fn join(classes: &TrustClasses, uid: Option<u32>, quotas: &Arc<Quotas>) -> Member {
-        classes.join(uid, quotas, drop).unwrap()
+    fn of(uid: User) -> ClassName {
+        ClassName::of(uid, None)
+    }
+
+    fn join(classes: &TrustClasses, uid: User, quotas: &Arc<Quotas>) -> Member {
+        classes.join(of(uid), quotas, drop).unwrap()
     }
 
     #[test]
@@ -288,6 +322,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn who_is_in_a_class_that_a_rule_names_shares_its_bell_and_no_other_of_its_users() {
+        let mut options = DomainOptions::default();
+        (options.mappings_max, options.open_descriptors_max) = (Some(40), Some(40));
+        let (classes, quotas) = (TrustClasses::default(), Arc::new(Quotas::new(&options)));
+        let join = |uid, split: Option<&str>| {
+            let split = split.map(str::to_owned);
+            classes.join(ClassName::of(uid, split), &quotas, drop).unwrap()
+        };
+        let members =
+            [(A, None), (A, Some("x")), (A, Some("y")), (B, Some("x"))].map(|(a, b)| join(a, b));
+        let numbers: std::collections::BTreeSet<_> =
+            members.iter().map(|member| member.number).collect();
+        assert_eq!(numbers.len(), members.len());
+        assert_eq!(join(A, Some("x")).number, members[1].number);
+        // All are their user's, who is charged with each.
+        let of_a = members.iter().filter(|member| member.user() == A).count();
+        assert_eq!(of_a, 3);
+    }
+
     /// Says when it is dropped whether somebody else could join then.
     struct Told<'c>(&'c TrustClasses, &'c std::cell::Cell<u32>);
 
@@ -300,7 +354,7 @@ mod tests {
     #[test]
     fn what_goes_when_classes_come_or_go_keeps_nobody_from_joining() {
         let (classes, quotas, free) = (TrustClasses::default(), quotas(), Default::default());
-        let member = classes.join(A, &quotas, |_| Told(&classes, &free)).unwrap();
+        let member = classes.join(of(A), &quotas, |_| Told(&classes, &free)).unwrap();
         assert_eq!(free.get(), 1);
         drop(member);
         assert_eq!(classes.end_empty(0, |_| Told(&classes, &free)), None);
@@ -317,7 +371,7 @@ mod tests {
         assert_eq!(classes.end_empty(3_999, |classes| told = Some(classes.len())), Some(1));
         assert_eq!(told, Some(0));
         assert_eq!(classes.end_empty(3_999, |_| unreachable!("it is known")), Some(1));
-        let again = classes.join(A, &quotas, |classes| told = Some(classes.len())).unwrap();
+        let again = classes.join(of(A), &quotas, |classes| told = Some(classes.len())).unwrap();
         assert_eq!((told, again.pace().owed_ns(3_999)), (Some(1), 1));
         drop(again);
         assert_eq!(classes.end_empty(4_000, |classes| assert!(classes.is_empty())), None);
@@ -339,7 +393,7 @@ mod tests {
         let (classes, quotas) = (TrustClasses::default(), quotas());
         let _first = join(&classes, A, &quotas);
         let _second = join(&classes, B, &quotas);
-        let over = classes.join(None, &quotas, drop).unwrap_err().to_string();
+        let over = classes.join(of(None), &quotas, drop).unwrap_err().to_string();
         assert_eq!(over, "open descriptors: 1 is over its user's share, which is 0 now");
     }
 }

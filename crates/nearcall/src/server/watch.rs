@@ -283,7 +283,7 @@ impl<'c> Watch<'c> {
 
     /// Calls of its user are not begun now.
     pub(super) fn holds(&self, binding: &ServerBinding) -> bool {
-        self.processors.holding.holds(binding.class.uid)
+        self.processors.holding.holds(binding.class.user())
     }
 
     /// Goes on with its procedures on E-stacks that wait no more.

@@ -72,7 +72,7 @@ pub fn all() -> BTreeMap<&'static str, Option<Vec<Rule>>> {
 /// A rule that says no more than this.
 pub fn rule(id: &str, who: Who, verdict: Verdict) -> Rule {
     let (priority, limits) = (Priority::default(), Limits::default());
-    Rule { id: id.to_owned(), who, verdict, priority, limits }
+    Rule { id: id.to_owned(), who, verdict, priority, limits, trust_class: None }
 }
 
 /// Their names, in order.

@@ -364,7 +364,7 @@ impl Watch<'_> {
             // Whoever took the watch over answers, or sleeps on this gate.
             return false;
         }
-        if self.processors.holding.holds(self.snapshot.classes[at].uid) {
+        if self.processors.holding.holds(self.snapshot.classes[at].user()) {
             // Its lanes stay set until it is heard again.
             return false;
         }

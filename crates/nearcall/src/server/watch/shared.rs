@@ -280,7 +280,7 @@ impl Watch<'_> {
             let Some(binding) = self.binding(first) else {
                 continue;
             };
-            let user = binding.class.uid;
+            let user = binding.class.user();
             match users.iter_mut().find(|known| known.0 == user) {
                 Some(known) => known.1 += 1,
                 None => users.push((user, 1)),
@@ -344,6 +344,6 @@ fn find(
 /// What a binding has a round of which a user has so long, where as many bindings of each user want
 /// something.
 fn quantum_ns(whole_ns: u32, users: &[(User, u32)], binding: &ServerBinding) -> u32 {
-    let known = users.iter().find(|known| known.0 == binding.class.uid);
+    let known = users.iter().find(|known| known.0 == binding.class.user());
     (whole_ns / known.map_or(1, |known| known.1)).max(1)
 }
