@@ -145,7 +145,8 @@ fn check_missing<T: std::fmt::Debug>(called: Result<T, CallError>) {
 fn check_refusal(error: &BindError) {
     assert!(matches!(error, BindError::Hash { .. }), "{error}");
     let want = "the server has another version of versions::Store: procedure 0, `get`, has other \
-                parameters, results or exceptions there";
+                parameters, results or exceptions there, by type, name or order: `nearcall diff` \
+                tells which";
     assert_eq!(error.to_string(), want);
 }
 
