@@ -18,7 +18,10 @@ fn main() {
     ] {
         nearcall_idl::build(file);
     }
-    for version in ["old", "new", "other", "early", "late", "moved"] {
+    let stores = ["old", "new", "other"];
+    let shelves = ["early", "late", "moved"];
+    let movers = ["straight", "turned", "mirrored"];
+    for version in [stores, shelves, movers].concat() {
         nearcall_idl::build(format!("versions/{version}.idl"));
     }
 }

@@ -94,8 +94,14 @@ fn midl_and_proto_are_compared_as_well() {
     let (code, _, errors) = diff("proto", &old, &proto("int32 x = 1; int32 y = 2;", ""), &[]);
     assert_eq!(code, 1, "{errors}");
     assert!(errors.contains("E0606") && errors.contains("p::S::"), "{errors}");
+    let (code, _, errors) = diff("proto", &old, &proto("int32 x = 7;", ""), &[]);
+    assert_eq!(code, 1, "{errors}");
+    assert!(errors.contains("E0606") && errors.contains("`x = 7`"), "{errors}");
+    let (code, _, errors) = diff("proto", &old, &proto("int32 y = 1;", ""), &[]);
+    assert_eq!(code, 1, "{errors}");
+    assert!(errors.contains("E0607") && !errors.contains("is refused"), "{errors}");
     let (code, _, errors) =
-        diff("proto", &old, &proto("int32 x = 7;", "rpc B(M) returns (M);"), &[]);
+        diff("proto", &old, &proto("int32 x = 1;", "rpc B(M) returns (M);"), &[]);
     assert_eq!(code, 0, "{errors}");
 }
 

@@ -262,8 +262,8 @@ impl<'n> fmt::Display for Difference<'n> {
         let told = |name: Option<&'n str>| name.map(ProcedureName::new);
         match (told(self.ours), told(self.theirs)) {
             (Some(ours), Some(theirs)) if ours == theirs => {
-                let what = "other parameters, results or exceptions";
-                write!(f, "procedure {index}, `{ours}`, has {what} there")
+                let what = "other parameters, results or exceptions there, by type, name or order";
+                write!(f, "procedure {index}, `{ours}`, has {what}: `nearcall diff` tells which")
             }
             (Some(ours), Some(theirs)) => {
                 write!(f, "procedure {index} is `{ours}` here and `{theirs}` there")
@@ -328,7 +328,8 @@ mod tests {
             &[READ, OPEN_FILE],
             "procedure 0 is `open` here and `read` there",
         );
-        let want = "procedure 1, `read`, has other parameters, results or exceptions there";
+        let want = "procedure 1, `read`, has other parameters, results or exceptions there, by \
+                    type, name or order: `nearcall diff` tells which";
         check(&[OPEN_FILE, READ], &[OPEN_FILE, WIDER_READ], want);
         check(&[OPEN_FILE, READ], &[OPEN_FILE], "procedure 1, `read`, is missing there");
         check(&[], &[OPEN_FILE], "procedure 0, `open`, is missing here");

@@ -1,9 +1,10 @@
 //! What becomes of programs when an interface file changes: who breaks, where, and why.
 //!
-//! Compares two models by the names of what they declare. Whether two programs still bind is not
-//! judged here: that follows from the hashes of procedures that [`crate::hash`] makes, and every
-//! finding about it asks those. Knows no target language but through what sources of all of them
-//! have in common: names, types, and the order of parameters.
+//! Compares two models by the names of what they declare, and by the numbers of what two .proto
+//! files do. Whether two programs still bind is not judged here: that follows from the hashes of
+//! procedures that [`crate::hash`] makes, and every finding about it asks those. Knows no target
+//! language but through what sources of all of them have in common: names, types, and the order of
+//! parameters.
 //!
 //! ```text
 //! old ──┐   pairing      which old thing is which new one
@@ -131,8 +132,6 @@ fn help(breaks: &[Party], refused_at: Option<&str>, help: &str) -> String {
     }
     if let Some(operation) = refused_at {
         parts.push(format!("a bind between the two is refused and names `{operation}`"));
-    } else if breaks.contains(&Party::OldClient) && breaks.contains(&Party::NewClient) {
-        parts.push("no bind notices it".to_owned());
     }
     if !help.is_empty() {
         parts.push(help.to_owned());

@@ -1,8 +1,10 @@
 //! What import and export compare: 128 bits over everything that decides the layout of messages.
 //!
 //! The text that is hashed names types after all aliases are gone, widths, offsets, bounds and
-//! directions; it has no parameter name, no comment, no path and no repository id, so that
-//! renaming a parameter keeps two programs compatible. Knows no target language.
+//! directions, and whatever values are known by: names of parameters, members, cases, enumerators,
+//! flags, bit fields and exceptions, or of a .proto file the numbers. Two of one type that change
+//! places would else bind, and their values be taken for each other. It has no name of a type, no
+//! comment, no path and no repository id. Knows no target language.
 //!
 //! An appendable struct stands in that text by its name alone, an appendable enum by its name and
 //! width. Their members and enumerators have hashes of their own, each over all up to it, so that
@@ -20,7 +22,7 @@ use crate::model::{
 };
 
 /// Changes whenever the meaning of the hashed text does.
-const VERSION: &str = "nearcall layout 1\n";
+const VERSION: &str = "nearcall layout 2\n";
 
 /// Hash of one procedure: its messages, not its name.
 pub fn procedure(model: &Model, operation: &Operation, layout: &OperationLayout) -> [u8; 16] {
@@ -28,14 +30,12 @@ pub fn procedure(model: &Model, operation: &Operation, layout: &OperationLayout)
 }
 
 /// Hashes of an appendable struct or enum: of its name, then one a member or enumerator, of all up
-/// to that one. Their names are in them: a member that is inserted before others of its type, or
-/// changes places with one, would else pass for one at the end.
+/// to that one.
 pub fn appendable(model: &Model, id: DeclarationId) -> Vec<[u8; 16]> {
     let mut hashes = vec![digest(&format!("{VERSION}appendable {}", model.declaration(id).name))];
     for member in members(model, id) {
         let before = hex(hashes.last().expect("that of the name"));
-        let mut writer = Canonical { model, text: before, open: Vec::new() };
-        writer.add(format_args!(" {} ", member.name));
+        let mut writer = Canonical { model, text: before + " ", open: Vec::new() };
         writer.member(member);
         hashes.push(digest(&writer.text));
     }
@@ -96,6 +96,7 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
             Direction::Inout => "inout ",
             Direction::Out => "out ",
         });
+        writer.add(format_args!("{} ", parameter.name));
         if parameter.is_opaque {
             writer.text.push_str("opaque ");
         }
@@ -142,6 +143,7 @@ impl Canonical<'_> {
     fn message(&mut self, title: &str, exception: Option<DeclarationId>, message: &MessageLayout) {
         self.add(format_args!("{title} {} {}\n", message.fixed_bytes, message.variable_at));
         if let Some(id) = exception {
+            self.add(format_args!("{}\n", self.model.declaration(id).name));
             for member in members(self.model, id) {
                 self.member(member);
                 self.text.push('\n');
@@ -248,19 +250,24 @@ impl Canonical<'_> {
                 self.add(format_args!("appendable enum {} {}", declaration.name, shape.bit_bound));
             }
             Kind::Enum(shape) => {
-                let values: Vec<i64> = shape.enumerators.iter().map(|one| one.value).collect();
-                self.add(format_args!("enum {}{values:?}", shape.bit_bound));
+                self.add(format_args!("enum {}(", shape.bit_bound));
+                for one in &shape.enumerators {
+                    let name = if one.is_numbered { "" } else { &one.name };
+                    self.add(format_args!("{name} {};", one.value));
+                }
+                self.text.push(')');
             }
             Kind::Bitmask(shape) => {
-                let mut bits: Vec<u8> = shape.flags.iter().map(|(_, position)| *position).collect();
-                bits.sort_unstable();
-                self.add(format_args!("bitmask {}{bits:?}", shape.bit_bound));
+                let mut flags: Vec<(u8, &str)> =
+                    shape.flags.iter().map(|(name, position)| (*position, &**name)).collect();
+                flags.sort_unstable();
+                self.add(format_args!("bitmask {}{flags:?}", shape.bit_bound));
             }
             Kind::Bitset(shape) => {
                 self.add(format_args!("bitset {}(", shape.width));
                 for field in &shape.fields {
-                    let (at, bits) = (field.position, field.width);
-                    self.add(format_args!("{at}+{bits} {:?};", field.declared));
+                    let (name, at, bits) = (&field.name, field.position, field.width);
+                    self.add(format_args!("{name} {at}+{bits} {:?};", field.declared));
                 }
                 self.text.push(')');
             }
@@ -298,6 +305,10 @@ impl Canonical<'_> {
     }
 
     fn member(&mut self, member: &Member) {
+        match member.number {
+            Some(number) => self.add(format_args!("{number} ")),
+            None => self.add(format_args!("{} ", member.name)),
+        }
         if member.is_optional {
             self.text.push_str("optional ");
         }

@@ -143,6 +143,9 @@ pub struct Member {
     pub has_zero: bool,
     /// All annotations.
     pub annotations: Vec<Annotation>,
+    /// Of a .proto file: the number of the field, or of a oneof's first. It is known by that, and
+    /// may change its name.
+    pub number: Option<i32>,
 }
 
 /// A union.
@@ -201,6 +204,8 @@ pub struct Enumerator {
     pub doc: Option<String>,
     /// Its place, or `@value`.
     pub value: i64,
+    /// Of a .proto file: it is known by its value, and may change its name.
+    pub is_numbered: bool,
 }
 
 /// A bitmask.

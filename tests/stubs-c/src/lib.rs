@@ -86,6 +86,21 @@ pub mod moved {
     include!(concat!(env!("OUT_DIR"), "/moved.rs"));
 }
 
+/// The first version of an interface whose values are of one type.
+pub mod straight {
+    include!(concat!(env!("OUT_DIR"), "/straight.rs"));
+}
+
+/// Another one, whose parameters have changed places.
+pub mod turned {
+    include!(concat!(env!("OUT_DIR"), "/turned.rs"));
+}
+
+/// Another one, whose members have changed places.
+pub mod mirrored {
+    include!(concat!(env!("OUT_DIR"), "/mirrored.rs"));
+}
+
 /// Calls that are brief.
 pub mod short {
     include!(concat!(env!("OUT_DIR"), "/brief.rs"));

@@ -20,6 +20,8 @@ pub(super) struct Item<'m> {
     pub direction: Option<Direction>,
     /// Of a case: what selects it.
     pub labels: &'m [Value],
+    /// Of a .proto file: what it is known by, whatever its name.
+    pub number: Option<i32>,
 }
 
 /// What a list of them belongs to.
@@ -49,6 +51,7 @@ impl<'m> Item<'m> {
             is_prealloc: parameter.is_prealloc,
             direction: Some(parameter.direction),
             labels: &[],
+            number: None,
         }
     }
 
@@ -63,31 +66,51 @@ impl<'m> Item<'m> {
             is_prealloc: false,
             direction: None,
             labels: &[],
+            number: member.number,
         }
     }
+
+    fn spelled(&self) -> String {
+        match self.number {
+            Some(number) => format!("{} = {number}", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
+/// What those of two lists are known by: their numbers, if both lists have them, else their names.
+fn keys(old: &[Item<'_>], new: &[Item<'_>]) -> [Vec<String>; 2] {
+    let is_numbered = old.iter().chain(new).all(|item| item.number.is_some());
+    [old, new].map(|items| {
+        let key = |item: &Item<'_>| match item.number {
+            Some(number) if is_numbered => number.to_string(),
+            _ => item.name.to_owned(),
+        };
+        items.iter().map(key).collect()
+    })
 }
 
 impl Comparison<'_> {
     /// Compares two lists.
     pub(super) fn items(&mut self, owner: Owner<'_>, old: &[Item<'_>], new: &[Item<'_>]) {
-        let old_names: Vec<&str> = old.iter().map(|item| item.name).collect();
-        let new_names: Vec<&str> = new.iter().map(|item| item.name).collect();
-        let paired = pairing::pair(&old_names, &new_names, |before, now| {
+        let [old_keys, new_keys] = keys(old, new);
+        let paired = pairing::pair(&old_keys, &new_keys, |before, now| {
             let (before_item, now_item) = (&old[before], &new[now]);
             before == now
+                && before_item.name != now_item.name
                 && before_item.direction == now_item.direction
                 && self.type_rule(before_item.declared, now_item.declared).is_none()
         });
         let Owner { name, what, refused_at, .. } = owner;
         for before in &paired.gone {
             let old = &old[*before];
-            let message = format!("{what} `{}` of `{name}` is gone", old.name);
+            let message = format!("{what} `{}` of `{name}` is gone", old.spelled());
             let (old, new) = (Some(old.at), Some(owner.new));
             self.add(Change { rule: &rules::PARTS, old, new, message, refused_at });
         }
         for place in &paired.added {
             let new = &new[*place];
-            let message = format!("{what} `{}` of `{name}` is new", new.name);
+            let message = format!("{what} `{}` of `{name}` is new", new.spelled());
             let (old, new) = (Some(owner.old), Some(new.at));
             let (rule, refused_at) = match owner.only_adds {
                 true => (&rules::MEMBER_ADDED, None),
@@ -95,9 +118,12 @@ impl Comparison<'_> {
             };
             self.add(Change { rule, old, new, message, refused_at });
         }
-        for (before, place) in &paired.renamed {
+        for (before, place) in paired.kept.iter().chain(&paired.renamed) {
             let (old, new) = (&old[*before], &new[*place]);
-            let message = format!("{what} `{}` of `{name}` was `{}`", new.name, old.name);
+            if old.name == new.name {
+                continue;
+            }
+            let message = format!("{what} `{}` of `{name}` was `{}`", new.spelled(), old.spelled());
             let rule = match old.direction {
                 Some(_) => &rules::PARAMETER_RENAMED,
                 None => &rules::PART_RENAMED,

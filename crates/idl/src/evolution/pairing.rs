@@ -1,9 +1,11 @@
-//! Which old thing is which new one, in two lists of names.
+//! Which old thing is which new one, in two lists of what they are known by: names, and numbers in
+//! .proto files.
 //!
 //! What has kept its name is the same thing, wherever it stands. What has not was renamed if a new
 //! thing is otherwise just as it was, and is gone if none is.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 
 /// Places in the old list and in the new one.
 #[derive(Debug, Default, PartialEq)]
@@ -16,8 +18,12 @@ pub(super) struct Pairing {
 }
 
 /// Pairs two lists. `is_alike` says of an old and a new thing whether all but the name is the same.
-pub(super) fn pair(old: &[&str], new: &[&str], is_alike: impl Fn(usize, usize) -> bool) -> Pairing {
-    let places: HashMap<&str, usize> = old.iter().copied().zip(0..).collect();
+pub(super) fn pair<K: Eq + Hash>(
+    old: &[K],
+    new: &[K],
+    is_alike: impl Fn(usize, usize) -> bool,
+) -> Pairing {
+    let places: HashMap<&K, usize> = old.iter().zip(0..).collect();
     let mut pairing = Pairing::default();
     let mut is_paired = vec![false; old.len()];
     for (name, place) in new.iter().zip(0..) {

@@ -58,8 +58,6 @@ const CLIENT_SOURCE: &[Party] = &[Party::ClientSource];
 const SOURCES: &[Party] = &[Party::ClientSource, Party::ServerSource];
 const OLD_CLIENT_AND_SOURCES: &[Party] =
     &[Party::OldClient, Party::ClientSource, Party::ServerSource];
-const ALL_FOUR: &[Party] =
-    &[Party::OldClient, Party::NewClient, Party::ClientSource, Party::ServerSource];
 
 macro_rules! rules {
     ($($name:ident = $code:literal, $breaks:ident, $title:literal, $help:literal;)*) => {
@@ -89,8 +87,8 @@ rules! {
     PARTS = "E0606", SOURCES, "no parameter, member or case is added or removed", "";
     PART_RENAMED = "E0607", SOURCES, "a member or case keeps its name", "";
     PARAMETER_RENAMED = "E0608", CLIENT_SOURCE, "a parameter keeps its name",
-        "only where a caller names its arguments, as in Python";
-    ORDER = "E0609", ALL_FOUR, "parameters, members, cases and enumerators keep their order", "";
+        "the source of clients only where a caller names its arguments, as in Python";
+    ORDER = "E0609", SOURCES, "parameters, members, cases and enumerators keep their order", "";
     DIRECTION = "E0610", SOURCES, "a parameter keeps its direction", "";
     TYPE = "E0611", SOURCES, "a value keeps its type", "";
     BOUND = "E0612", NOBODY, "a bound stays as it is, neither wider nor narrower", "";
@@ -98,7 +96,7 @@ rules! {
     OPTIONAL = "E0614", SOURCES, "what is optional stays so, and nothing else becomes so", "";
     OPAQUE = "E0615", SOURCES, "what is opaque stays so, and nothing else becomes so", "";
     ONEWAY = "E0616", NOBODY, "an operation is answered as before", "";
-    RAISES = "E0617", ALL_FOUR, "an operation raises the same exceptions in the same order", "";
+    RAISES = "E0617", SOURCES, "an operation raises the same exceptions in the same order", "";
     IDEMPOTENT = "E0618", OLD_CLIENT, "what may run twice may go on doing so",
         "an old client makes a call once more when its server ends";
     ASTACK_LARGER = "E0619", NEW_CLIENT, "A-stacks do not become larger",
@@ -108,9 +106,9 @@ rules! {
     DECLARATION_GONE = "E0621", SOURCES, "a type, exception or constant stays", "";
     ENUMERATORS = "E0622", SOURCES, "no enumerator, flag or bit field is added or removed", "";
     ENUMERATOR_RENAMED = "E0623", SOURCES, "an enumerator, flag or bit field keeps its name", "";
-    ENUMERATOR_VALUE = "E0624", ALL_FOUR, "an enumerator, flag or bit field keeps its value", "";
+    ENUMERATOR_VALUE = "E0624", SOURCES, "an enumerator, flag or bit field keeps its value", "";
     BITS = "E0625", NOBODY, "an enum, bitmask or bitset stays as wide as it is", "";
-    LABELS = "E0626", ALL_FOUR, "a case is selected by the same labels", "";
+    LABELS = "E0626", SOURCES, "a case is selected by the same labels", "";
     CONSTANT = "N0627", NOBODY, "a constant may change",
         "programs made from the old file keep the old value";
     MESSAGES = "E0628", NOBODY, "the messages of an operation stay as they are", "";

@@ -19,8 +19,9 @@ use crate::source::SourceMap;
 /// Reads `text` into `sources`.
 fn model(text: &str, sources: &mut SourceMap) -> Model {
     let mut files = InMemory::default();
-    files.insert("a.idl", text);
-    let compilation = compile_from(&files, Path::new("a.idl"), &Options::default(), sources);
+    let path = if text.starts_with("syntax") { "a.proto" } else { "a.idl" };
+    files.insert(path, text);
+    let compilation = compile_from(&files, Path::new(path), &Options::default(), sources);
     compilation.model.unwrap_or_else(|| panic!("{text}: {:?}", compilation.diagnostics))
 }
 
@@ -97,6 +98,51 @@ fn each_rule_finds_its_bad_change_and_lets_its_good_one_pass() {
 }
 
 #[test]
+fn of_a_proto_file_numbers_tell_what_is_what() {
+    let of = |fields: &str, values: &str| {
+        format!(
+            "syntax = \"proto3\"; message M {{ {fields} }} enum E {{ {values} }} \
+             service I {{ rpc A(M) returns (M); }}"
+        )
+    };
+    let found = |fields: &str, values: &str| -> Vec<String> {
+        let old = of("int32 x = 1; E y = 2; oneof z { bool v = 3; bool w = 4; }", "P = 0; Q = 1;");
+        findings(&old, &of(fields, values)).iter().map(line).collect()
+    };
+    let rest = "oneof z { bool v = 3; bool w = 4; }";
+    let sources = "client-source server-source: -";
+    let refused = "old-client new-client client-source server-source: I::A";
+    assert_eq!(
+        found("int32 n = 1; E y = 2; oneof z { bool w = 3; bool v = 4; }", "Q = 0; P = 1;"),
+        [
+            format!("E0623 `Q` of `E` was `P`: {sources}"),
+            format!("E0623 `P` of `E` was `Q`: {sources}"),
+            format!("E0607 case `w = 3` of `M::Z` was `v = 3`: {sources}"),
+            format!("E0607 case `v = 4` of `M::Z` was `w = 4`: {sources}"),
+            format!("E0607 member `n = 1` of `M` was `x = 1`: {sources}"),
+        ]
+    );
+    assert_eq!(
+        found(&format!("E y = 2; int32 x = 1; {rest}"), "P = 0; Q = 1;"),
+        [format!("E0609 member `y` of `M` is number 1, was number 2: {refused}")]
+    );
+    assert_eq!(
+        found(&format!("int32 x = 5; E y = 2; {rest}"), "P = 0; Q = 1;"),
+        [
+            format!("E0606 member `x = 1` of `M` is gone: {refused}"),
+            format!("E0606 member `x = 5` of `M` is new: {refused}"),
+        ]
+    );
+    assert_eq!(
+        found(&format!("int32 x = 1; E y = 2; {rest}"), "P = 0; Q = 2;"),
+        [
+            format!("E0622 `Q` of `E` is gone: {refused}"),
+            format!("E0622 `Q` of `E` is new: {refused}")
+        ]
+    );
+}
+
+#[test]
 fn numbers_are_given_once_and_an_error_breaks_somebody() {
     let codes: BTreeSet<&str> = rules::ALL.iter().map(|rule| rule.rule.code).collect();
     assert_eq!(codes.len(), rules::ALL.len());
@@ -149,6 +195,11 @@ const PARTS: &[&str] = &[
     "readonly attribute U f;",
     "void g(in A a);",
     "sequence<A> h();",
+    "void i(in long x, in long y);",
+    "void i(in long y, in long x);",
+    "void j() raises (X, Y);",
+    "void j() raises (Y, X);",
+    "B k();",
 ];
 
 const APPENDABLES: &[&str] = &[
@@ -164,7 +215,18 @@ const TYPES: &[&str] = &[
     "struct S { long m; E n; };",
     "struct S { E n; long m; };",
     "struct S { long m; E o; };",
+    "struct S { long m; long n; };",
+    "struct S { long n; long m; };",
     "struct S { @range(min = 1, max = 5) long m; E n; };",
+];
+
+const ENUMS: &[&str] = &[
+    "enum E { P, Q };",
+    "enum E { Q, P };",
+    "enum E { P, R };",
+    "enum E { P, @value(3) Q };",
+    "@bit_bound(32) bitmask E { P, Q };",
+    "@bit_bound(32) bitmask E { Q, P };",
 ];
 
 /// An interface of some of the parts, none of one name twice.
@@ -172,7 +234,8 @@ fn text() -> impl Strategy<Value = String> {
     let parts = proptest::sample::subsequence(PARTS, 0..=PARTS.len()).prop_shuffle();
     let types = proptest::sample::select(TYPES);
     let appendables = proptest::sample::select(APPENDABLES);
-    (parts, types, appendables).prop_map(|(parts, types, appendable)| {
+    let enums = proptest::sample::select(ENUMS);
+    (parts, types, appendables, enums).prop_map(|(parts, types, appendable, enums)| {
         let mut names = BTreeSet::new();
         let mut is_first = |part: &str| {
             let head = part.split(['(', ';']).next().unwrap_or_default();
@@ -180,9 +243,9 @@ fn text() -> impl Strategy<Value = String> {
         };
         let parts: Vec<&str> = parts.into_iter().filter(|part| is_first(part)).collect();
         format!(
-            "enum E {{ P, Q }}; {types} @appendable struct B {{ S s; }}; {appendable} \
-             union U switch (boolean) {{ case TRUE: S s; }}; exception X {{ S why; }}; \
-             interface I {{ {} }};",
+            "{enums} {types} @appendable struct B {{ S s; }}; {appendable} \
+             union U switch (boolean) {{ case TRUE: S s; case FALSE: S t; }}; \
+             exception X {{ S why; }}; exception Y {{ S why; }}; interface I {{ {} }};",
             parts.join(" ")
         )
     })

@@ -14,6 +14,21 @@ struct Numbered<'m> {
     at: Span,
     /// Of a bit field where it begins, how wide it is, and what it is read as.
     value: (i64, u8, Option<Primitive>),
+    /// Of a .proto file: it is known by its number, whatever its name.
+    is_numbered: bool,
+}
+
+/// What those of two lists are known by: their numbers, if both are of .proto files, else their
+/// names.
+fn keys(old: &[Numbered<'_>], new: &[Numbered<'_>]) -> [Vec<String>; 2] {
+    let is_numbered = old.iter().chain(new).all(|one| one.is_numbered);
+    [old, new].map(|all| {
+        let key = |one: &Numbered<'_>| match is_numbered {
+            true => one.value.0.to_string(),
+            false => one.name.to_owned(),
+        };
+        all.iter().map(key).collect()
+    })
 }
 
 impl<'m> Comparison<'m> {
@@ -149,10 +164,9 @@ impl<'m> Comparison<'m> {
         new: &[Numbered<'_>],
         is_ordered: bool,
     ) {
-        let old_names: Vec<&str> = old.iter().map(|one| one.name).collect();
-        let new_names: Vec<&str> = new.iter().map(|one| one.name).collect();
+        let [old_keys, new_keys] = keys(old, new);
         let is_alike = |before: usize, now: usize| old[before].value == new[now].value;
-        let paired = pairing::pair(&old_names, &new_names, is_alike);
+        let paired = pairing::pair(&old_keys, &new_keys, is_alike);
         let name = owner.name;
         for before in &paired.gone {
             let message = format!("`{}` of `{name}` is gone", old[*before].name);
@@ -168,8 +182,11 @@ impl<'m> Comparison<'m> {
             let both = (owner.old, new[*place].at);
             self.add_between(rule, owner, both, message);
         }
-        for (before, place) in &paired.renamed {
+        for (before, place) in paired.kept.iter().chain(&paired.renamed) {
             let (was, is) = (&old[*before], &new[*place]);
+            if was.name == is.name {
+                continue;
+            }
             let message = format!("`{}` of `{name}` was `{}`", is.name, was.name);
             self.add_between(&rules::ENUMERATOR_RENAMED, owner, (was.at, is.at), message);
         }
@@ -210,21 +227,27 @@ fn cases(of: &Union) -> Vec<Item<'_>> {
 }
 
 fn enumerators(of: &Enum) -> Vec<Numbered<'_>> {
-    let all = of.enumerators.iter();
-    all.map(|one| Numbered { name: &one.name, at: one.at, value: (one.value, 0, None) }).collect()
+    let all = of.enumerators.iter().map(|one| {
+        let value = (one.value, 0, None);
+        Numbered { name: &one.name, at: one.at, value, is_numbered: one.is_numbered }
+    });
+    all.collect()
 }
 
 fn flags(of: &Bitmask, at: Span) -> Vec<Numbered<'_>> {
-    let all = of.flags.iter();
-    all.map(|(name, bit)| Numbered { name, at, value: (i64::from(*bit), 0, None) }).collect()
+    let all = of.flags.iter().map(|(name, bit)| {
+        let value = (i64::from(*bit), 0, None);
+        Numbered { name, at, value, is_numbered: false }
+    });
+    all.collect()
 }
 
 fn fields(of: &Bitset, at: Span) -> Vec<Numbered<'_>> {
-    let value = |field: &crate::model::Bitfield| {
-        (i64::from(field.position), field.width, Some(field.declared))
-    };
-    let all = of.fields.iter();
-    all.map(|field| Numbered { name: &field.name, at, value: value(field) }).collect()
+    let all = of.fields.iter().map(|field| {
+        let value = (i64::from(field.position), field.width, Some(field.declared));
+        Numbered { name: &field.name, at, value, is_numbered: false }
+    });
+    all.collect()
 }
 
 /// What a declaration is, for messages.

@@ -155,6 +155,8 @@ pub struct Member {
     pub declared: TypeUse,
     /// At least one.
     pub declarators: Vec<Declarator>,
+    /// Of a field of a .proto file: its number, by which it is known.
+    pub number: Option<i32>,
 }
 
 /// A case of a union with all its labels.
@@ -184,6 +186,8 @@ pub struct Literal {
     pub doc: Option<Rc<str>>,
     /// The name.
     pub name: Name,
+    /// Of a value of a .proto file, which is known by its number.
+    pub is_numbered: bool,
 }
 
 /// `bitfield<width, declared> names;`

@@ -14,10 +14,14 @@ fn planned(text: &str) -> InterfacePlan {
 }
 
 fn modelled(text: &str) -> Model {
+    model_of("a.idl", text)
+}
+
+fn model_of(path: &str, text: &str) -> Model {
     let mut files = InMemory::default();
-    files.insert("a.idl", text);
+    files.insert(path, text);
     let mut sources = SourceMap::default();
-    let compilation = compile_from(&files, Path::new("a.idl"), &Options::default(), &mut sources);
+    let compilation = compile_from(&files, Path::new(path), &Options::default(), &mut sources);
     compilation.model.unwrap_or_else(|| panic!("{:?}", compilation.diagnostics))
 }
 
@@ -91,12 +95,12 @@ fn a_oneway_procedure_has_no_reply() {
 }
 
 #[test]
-fn names_of_parameters_are_not_in_the_hash_and_types_are() {
+fn names_directions_types_and_bounds_of_parameters_are_in_the_hash() {
     let hash =
         |parameters: &str| planned(&format!("interface I {{ void f({parameters}); }};")).hash;
     let one = hash("in long a, in string<5> b");
-    assert_eq!(one, hash("in long x, in string<5> y"));
     let others = [
+        "in long x, in string<5> b",
         "in string<5> b, in long a",
         "inout long a, in string<5> b",
         "in unsigned long a, in string<5> b",
@@ -121,6 +125,103 @@ fn what_is_behind_an_alias_and_what_is_raised_is_in_the_hash() {
     assert_ne!(one, hash("enum T { A, B, C };", ""));
     let list = "struct T { sequence<T> next; long value; };";
     assert_ne!(hash(list, ""), hash("struct T { sequence<T> next; short value; };", ""));
+}
+
+/// Values would else change places between two programs that bind.
+#[test]
+fn two_of_one_type_that_change_places_change_the_hash_wherever_they_stand() {
+    type Spelled = fn(&str, &str) -> String;
+    let types: [(&str, Spelled); 5] = [
+        ("members", |a, b| format!("struct T {{ long {a}; long {b}; }};")),
+        ("cases", |a, b| {
+            format!("union T switch (char) {{ case 'a': long {a}; case 'b': long {b}; }};")
+        }),
+        ("enumerators", |a, b| format!("enum T {{ {a}, {b} }};")),
+        ("flags", |a, b| format!("bitmask T {{ {a}, {b} }};")),
+        ("bit fields", |a, b| format!("bitset T {{ bitfield<3> {a}; bitfield<3> {b}; }};")),
+    ];
+    let operations: [(&str, Spelled); 3] = [
+        ("parameters", |a, b| format!("interface I {{ void f(in long {a}, in long {b}); }};")),
+        ("members of an exception", |a, b| {
+            format!(
+                "exception X {{ long {a}; long {b}; }}; interface I {{ void f() raises (X); }};"
+            )
+        }),
+        ("exceptions", |a, b| {
+            let each = ["x", "y", "z"].map(|name| format!("exception {name} {{ long m; }}; "));
+            format!("{} interface I {{ void f() raises ({a}, {b}); }};", each.concat())
+        }),
+    ];
+    let check = |what: &str, text: &dyn Fn(&str, &str) -> String| {
+        let hash = |a, b| planned(&text(a, b)).procedures[0].hash;
+        assert_eq!(hash("x", "y"), hash("x", "y"), "{what}");
+        assert_ne!(hash("x", "y"), hash("y", "x"), "{what} that change places");
+        assert_ne!(hash("x", "y"), hash("z", "y"), "{what} with another name");
+    };
+    for (what, spelled) in types {
+        check(what, &|a, b| format!("{} interface I {{ void f(in T t); }};", spelled(a, b)));
+    }
+    for (what, spelled) in operations {
+        check(what, &spelled);
+    }
+}
+
+#[test]
+fn another_label_or_value_changes_the_hash() {
+    let hash = |before: &str| {
+        planned(&format!("{before} interface I {{ void f(in T a); }};")).procedures[0].hash
+    };
+    let pairs = [
+        ("enum T { A, @value(5) B };", "enum T { A, @value(6) B };"),
+        ("bitmask T { A, @position(5) B };", "bitmask T { A, @position(6) B };"),
+        (
+            "bitset T { bitfield<1> a; bitfield<2>; bitfield<3> b; };",
+            "bitset T { bitfield<2> a; bitfield<1>; bitfield<3> b; };",
+        ),
+        (
+            "union T switch (long) { case 1: long a; case 2: long b; };",
+            "union T switch (long) { case 2: long a; case 1: long b; };",
+        ),
+        (
+            "enum E { A, B }; union T switch (E) { case A: long a; case B: long b; };",
+            "enum E { A, B }; union T switch (E) { case B: long a; case A: long b; };",
+        ),
+        (
+            "enum E { A, B }; union T switch (E) { case A: long a; case B: long b; };",
+            "enum E { B, A }; union T switch (E) { case B: long a; case A: long b; };",
+        ),
+    ];
+    for (one, other) in pairs {
+        assert_ne!(hash(one), hash(other), "{one} {other}");
+    }
+}
+
+/// There a name may change, as Protocol Buffers have it.
+#[test]
+fn of_a_proto_file_the_numbers_are_in_the_hash_in_place_of_names() {
+    let hash = |fields: &str, values: &str| {
+        let text = format!(
+            "syntax = \"proto3\"; message M {{ {fields} }} enum E {{ {values} }} \
+             service S {{ rpc F(M) returns (M); }}"
+        );
+        plan(&model_of("a.proto", &text)).interfaces[0].procedures[0].hash
+    };
+    let one = hash("int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;");
+    let renamed = "int32 b = 1; int32 z = 2; oneof y { E x = 3; E w = 4; }";
+    assert_eq!(one, hash(renamed, "Y = 0; Z = 1;"));
+    let others = [
+        ("int32 b = 2; int32 a = 1; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;"),
+        ("int32 a = 2; int32 b = 1; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;"),
+        ("int32 a = 1; int32 b = 5; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;"),
+        ("int32 a = 1; int32 b = 2; oneof c { E d = 4; E e = 3; }", "X = 0; Y = 1;"),
+        ("int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 2;"),
+    ];
+    for (fields, values) in others {
+        assert_ne!(one, hash(fields, values), "{fields} {values}");
+    }
+    let two = "oneof a { string b = 1; int32 c = 2; } oneof d { string e = 3; int32 f = 4; }";
+    let moved = "oneof d { string e = 3; int32 f = 4; } oneof a { string b = 1; int32 c = 2; }";
+    assert_ne!(hash(two, "X = 0;"), hash(moved, "X = 0;"));
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod judging;
 mod lacking;
 mod lending;
 mod misfit;
+mod moving;
 mod policies;
 mod posting;
 mod prealloc;

@@ -1,5 +1,6 @@
-//! Clients and servers of different versions of one interface, in Rust and C, each in a process of
-//! its own: what was only added at the end binds both ways, anything else is refused by name.
+//! Clients and servers of different versions of one interface, in Rust, C and C++, each in a
+//! process of its own: what was only added at the end binds both ways, anything else is refused by
+//! name.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -145,7 +146,8 @@ fn check_missing<T: std::fmt::Debug>(called: Result<T, CallError>) {
 fn check_refusal(error: &BindError) {
     assert!(matches!(error, BindError::Hash { .. }), "{error}");
     let want = "the server has another version of versions::Store: procedure 0, `get`, has other \
-                parameters, results or exceptions there";
+                parameters, results or exceptions there, by type, name or order: `nearcall diff` \
+                tells which";
     assert_eq!(error.to_string(), want);
 }
 
@@ -198,7 +200,7 @@ fn call_in_rust(version: &str, at: &str, runtime: &Path) {
     succeed(output);
 }
 
-fn call_in_c(program: &Path, at: &str, runtime: &Path) {
+fn call_elsewhere(program: &Path, at: &str, runtime: &Path) {
     let mut command = Command::new(program);
     command.args(["store", at]).env("XDG_RUNTIME_DIR", runtime);
     succeed(command.output().expect("it runs"));
@@ -222,22 +224,37 @@ fn versions_in_rust_that_add_at_the_end_bind_both_ways_and_others_are_refused() 
     println!("{pairs} pairs");
 }
 
-/// The program of `c/` with the stubs of a version.
-fn program(compiler: &str, name: &str, version: &str, flags: &[&str]) -> (Workshop, PathBuf) {
-    let workshop = Workshop::of("c", &format!("versions/{version}.idl"));
+/// The program of `c/` in a language with the stubs of a version.
+fn program(
+    compiler: &str,
+    (name, language): (&str, &'static str),
+    version: &str,
+    flags: &[&str],
+) -> (Workshop, PathBuf) {
+    let workshop = Workshop::of(language, &format!("versions/{version}.idl"));
+    let name = if language == "c" { name.to_owned() } else { format!("{name}_{language}") };
     let flags: Vec<&str> = match version {
         "new" => flags.iter().copied().chain(["-DNEW"]).collect(),
         _ => flags.to_vec(),
     };
-    let program = workshop.program(compiler, name, &flags);
+    let program = workshop.program(compiler, &name, &flags);
     (workshop, program)
 }
 
 #[test]
 fn versions_in_c_and_rust_bind_alike() {
+    bind_alike("c");
+}
+
+#[test]
+fn versions_in_cpp_and_rust_bind_alike() {
+    bind_alike("cpp");
+}
+
+fn bind_alike(language: &'static str) {
     let (ways, mut pairs) = (ways(), 0);
     for (compiler, flags) in &ways {
-        let build = |name, version| program(compiler, name, version, flags);
+        let build = |name, version| program(compiler, (name, language), version, flags);
         let (old_client, new_client) = (build("store_client", "old"), build("store_client", "new"));
         let runtime = old_client.0.path();
         for (client, server, at) in [
@@ -247,7 +264,7 @@ fn versions_in_c_and_rust_bind_alike() {
             (&new_client, "other", "other"),
         ] {
             let served = RustServer::start(server, runtime);
-            call_in_c(&client.1, at, runtime);
+            call_elsewhere(&client.1, at, runtime);
             drop(served);
             pairs += 1;
         }
@@ -255,8 +272,8 @@ fn versions_in_c_and_rust_bind_alike() {
         let old_server = build("store_server", "old");
         for (server, client, at) in [(&new_server, "old", "newer"), (&old_server, "new", "older")] {
             let served = Server::start(&server.1, "store", runtime);
-            let in_c = if client == "old" { &old_client } else { &new_client };
-            call_in_c(&in_c.1, at, runtime);
+            let client = if client == "old" { &old_client } else { &new_client };
+            call_elsewhere(&client.1, at, runtime);
             served.end();
             pairs += 1;
         }

@@ -139,7 +139,8 @@ pub const CASES: &[Case] = &[
             "struct S { long y; }; interface I { void a(in S s); };",
             "struct S { long x; }; interface I { void a(in S t); };",
         ],
-        &["E0607 member `y` of `S` was `x`: client-source server-source: -"],
+        &["E0607 member `y` of `S` was `x`: old-client new-client client-source server-source: \
+           I::a"],
     ),
     case(
         "E0608",
@@ -148,7 +149,7 @@ pub const CASES: &[Case] = &[
             "interface I { void a(in long y); };",
             "typedef long L; interface I { void a(in L x); };",
         ],
-        &["E0608 parameter `y` of `I::a` was `x`: client-source: -"],
+        &["E0608 parameter `y` of `I::a` was `x`: old-client new-client client-source: I::a"],
     ),
     case(
         "E0609",
@@ -158,7 +159,26 @@ pub const CASES: &[Case] = &[
             "interface I { void a(in long z, in long w); };",
         ],
         &["E0609 parameter `y` of `I::a` is number 1, was number 2: old-client new-client \
-           client-source server-source: -"],
+           client-source server-source: I::a"],
+    ),
+    case(
+        "E0609",
+        [
+            "struct S { long x; long y; }; interface I { void a(in S s); };",
+            "struct S { long y; long x; }; interface I { void a(in S s); };",
+            "struct S { long x; long y; }; interface I { void a(in S s); void b(in S s); };",
+        ],
+        &["E0609 member `y` of `S` is number 1, was number 2: old-client new-client \
+           client-source server-source: I::a"],
+    ),
+    case(
+        "E0609",
+        [
+            "struct S { long x; long y; }; interface I { void a(); };",
+            "struct S { long y; long x; }; interface I { void a(); };",
+            "struct S { long x; long y; }; interface I { void b(); };",
+        ],
+        &["E0609 member `y` of `S` is number 1, was number 2: client-source server-source: -"],
     ),
     case(
         "E0609",
@@ -256,7 +276,7 @@ pub const CASES: &[Case] = &[
             "exception Y {}; exception X {}; interface I { void a() raises (X, Y); };",
         ],
         &["E0617 operation `I::a` raises (Y, X), did raise (X, Y): old-client new-client \
-           client-source server-source: -"],
+           client-source server-source: I::a"],
     ),
     case(
         "E0618",
@@ -310,7 +330,7 @@ pub const CASES: &[Case] = &[
             "bitmask B { P, R }; interface I { B a(); };",
             "bitmask B { @position(1) Q, @position(0) P }; interface I { B a(); };",
         ],
-        &["E0623 `R` of `B` was `Q`: client-source server-source: -"],
+        &["E0623 `R` of `B` was `Q`: old-client new-client client-source server-source: I::a"],
     ),
     case(
         "E0624",
@@ -320,8 +340,8 @@ pub const CASES: &[Case] = &[
             "enum E { @value(0) P, @value(1) Q }; interface I { E a(); };",
         ],
         &[
-            "E0624 `Q` of `E` is 0, was 1: old-client new-client client-source server-source: -",
-            "E0624 `P` of `E` is 1, was 0: old-client new-client client-source server-source: -",
+            "E0624 `Q` of `E` is 0, was 1: old-client new-client client-source server-source: I::a",
+            "E0624 `P` of `E` is 1, was 0: old-client new-client client-source server-source: I::a",
         ],
     ),
     case(

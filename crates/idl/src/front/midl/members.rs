@@ -350,6 +350,7 @@ impl Lowering {
                 annotations: value.into_iter().collect(),
                 doc: one.doc.clone(),
                 name: one.name.clone(),
+                is_numbered: false,
             }
         };
         self.constants.extend(enumerators.iter().map(|one| one.name.text.clone()));
@@ -371,5 +372,5 @@ fn member(
     doc: Option<Rc<str>>,
 ) -> ast::Member {
     let declarators = vec![ast::Declarator { name, dimensions: Vec::new() }];
-    ast::Member { annotations, doc, declared, declarators }
+    ast::Member { annotations, doc, declared, declarators, number: None }
 }

@@ -48,7 +48,7 @@ impl Parser {
         let declared = self.type_use()?;
         let declarators = self.declarators(what)?;
         self.semicolon("the member")?;
-        Ok(Member { annotations, doc, declared, declarators })
+        Ok(Member { annotations, doc, declared, declarators, number: None })
     }
 
     fn union(&mut self) -> Result<DefinitionKind> {
@@ -82,7 +82,8 @@ impl Parser {
         let declared = self.type_use()?;
         let declarators = vec![self.declarator("a member")?];
         self.semicolon("the case")?;
-        Ok(Case { labels, member: Member { annotations, doc, declared, declarators } })
+        let member = Member { annotations, doc, declared, declarators, number: None };
+        Ok(Case { labels, member })
     }
 
     fn label(&mut self) -> Result<Label> {
@@ -147,7 +148,7 @@ impl Parser {
                     .help("other compilers may refuse it: delete it");
                 parser.diagnostics.push(note);
             }
-            Ok(Literal { annotations, doc, name })
+            Ok(Literal { annotations, doc, name, is_numbered: false })
         })
     }
 

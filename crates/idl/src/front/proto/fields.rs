@@ -32,6 +32,13 @@ struct Field<'a> {
     span: Span,
 }
 
+impl Field<'_> {
+    fn member(self, annotations: Vec<Annotation>, declared: TypeUse) -> Member {
+        let number = Some(self.descriptor.number());
+        Member { number, ..member(annotations, self.doc, declared, self.name) }
+    }
+}
+
 impl<'a> Lowering<'a> {
     /// A message, once its file and those that it needs are read.
     pub fn message(&mut self, index: usize) -> Definition {
@@ -83,10 +90,10 @@ impl<'a> Lowering<'a> {
                     annotations.push(annotation("optional", Arguments::None, span));
                 }
                 let declared = self.type_use(descriptor, span);
-                return member(annotations, field.doc, declared, field.name);
+                return field.member(annotations, declared);
             }
         };
-        member(Vec::new(), field.doc, TypeUse { kind, span }, field.name)
+        field.member(Vec::new(), TypeUse { kind, span })
     }
 
     /// What holds itself, directly or not, does so out of place.
@@ -111,13 +118,15 @@ impl<'a> Lowering<'a> {
         let (span, doc) = (places.span(&path, &[NAME]), places.doc(&path));
         let text = descriptor.oneof_decl[oneof as usize].name();
         let fields = 0..descriptor.field.len();
-        let own = fields.filter(|at| oneof_of(&descriptor.field[*at]) == Some(oneof));
-        let cases = own.map(|at| {
+        let own: Vec<usize> =
+            fields.filter(|at| oneof_of(&descriptor.field[*at]) == Some(oneof)).collect();
+        let first = descriptor.field[own[0]].number();
+        let cases = own.into_iter().map(|at| {
             let field = self.field(message, at);
             let number = integer(field.descriptor.number(), field.name.span);
             let annotations = self.external(message, field.descriptor, field.span);
             let declared = self.type_use(field.descriptor, field.span);
-            let member = member(annotations, field.doc, declared, field.name);
+            let member = field.member(annotations, declared);
             Case { labels: vec![Label::Value(number)], member }
         });
         let cases = cases.collect();
@@ -125,7 +134,10 @@ impl<'a> Lowering<'a> {
         let name = Name { text: union_name(text, names).into(), span };
         let union = DefinitionKind::Union { name, discriminator, cases };
         let kind = TypeKind::Constructed(Box::new(definition(union, doc.clone())));
-        member(Vec::new(), doc, TypeUse { kind, span }, Name { text: text.into(), span })
+        let name = Name { text: text.into(), span };
+        let union = member(Vec::new(), doc, TypeUse { kind, span }, name);
+        // It has none of its own, and nothing else of the message has this one.
+        Member { number: Some(first), ..union }
     }
 
     /// The type of a field, or of each of several.
@@ -182,7 +194,7 @@ impl<'a> Lowering<'a> {
             first_names.insert(value.number(), value.name());
             let number = Arguments::Single(integer(value.number(), span));
             let annotations = vec![annotation("value", number, span)];
-            enumerators.push(Literal { annotations, doc, name });
+            enumerators.push(Literal { annotations, doc, name, is_numbered: true });
         }
         let kind = DefinitionKind::Enum { name: declared.name.clone(), enumerators };
         let declaration = definition(kind, places.doc(&declared.path));
@@ -233,7 +245,7 @@ pub(super) fn member(
     name: Name,
 ) -> Member {
     let declarators = vec![Declarator { name, dimensions: Vec::new() }];
-    Member { annotations, doc, declared, declarators }
+    Member { annotations, doc, declared, declarators, number: None }
 }
 
 /// A number as if it stood in the text.

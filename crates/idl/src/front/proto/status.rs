@@ -155,7 +155,8 @@ fn codes(span: Span) -> Definition {
     let literals = CODES.iter().zip(1..).map(|((code, doc), number)| {
         let number = Arguments::Single(integer(number, span));
         let annotations = vec![annotation("value", number, span)];
-        Literal { annotations, doc: Some((*doc).into()), name: Name { text: (*code).into(), span } }
+        let name = Name { text: (*code).into(), span };
+        Literal { annotations, doc: Some((*doc).into()), name, is_numbered: false }
     });
     let enumerators = literals.collect();
     let name = Name { text: CODE.into(), span };

@@ -126,6 +126,7 @@ impl Resolver {
             declared,
             is_optional: is_set(&applied, "optional"),
             annotations: applied.into_iter().map(|one| one.annotation).collect(),
+            number: member.number,
         })
     }
 

@@ -56,7 +56,8 @@ impl Resolver {
             let doc = literal.doc.as_ref().map(|doc| doc.to_string());
             let name = literal.name.text.to_string();
             let at = literal.name.span;
-            resolved.push(Enumerator { name, at, doc, value: value as i64 });
+            let (value, is_numbered) = (value as i64, literal.is_numbered);
+            resolved.push(Enumerator { name, at, doc, value, is_numbered });
         }
         self.opening = None;
         self.check_enumerators(name, &spans, bit_bound);
