@@ -34,22 +34,6 @@ pub fn spawn_dozer(program: &str, directory: &Path, name: &str) -> Child {
     command.spawn().expect("the client's program")
 }
 
-/// What a client process of another user says that tries to import `name`; `None` if this process
-/// cannot make one.
-pub fn import_as_nobody(program: &str, directory: &Path, name: &str) -> Option<String> {
-    let output = Command::new("setpriv")
-        .args(["--reuid=65533", "--regid=65533", "--clear-groups", "--"])
-        .arg(program)
-        .arg(directory)
-        .arg(name)
-        .arg("doze")
-        .output()
-        .ok()?;
-    let said = String::from_utf8(output.stdout).expect("an error in words");
-    // Not one word: setpriv could not become that user, or that user may not run the program.
-    (!said.is_empty()).then_some(said)
-}
-
 fn signal(pid: u32, signal: &str) {
     let status = Command::new("kill").arg(signal).arg(pid.to_string()).status();
     assert!(status.expect("the program kill").success(), "kill {signal} {pid}");

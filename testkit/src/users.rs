@@ -6,8 +6,10 @@ use std::thread;
 use rustix::process::{Uid, geteuid};
 use rustix::thread::set_thread_res_uid;
 
-/// Does `work` as user `uid`, on a thread of its own. `None`: this process is not root, who alone
-/// becomes another user.
+/// What a process lacks that is not root, who alone becomes another user.
+pub const ANOTHER_USER: &str = "the right to become another user";
+
+/// Does `work` as user `uid`, on a thread of its own. `None`: [`ANOTHER_USER`] is lacking.
 pub fn as_user<T: Send>(uid: u32, work: impl FnOnce() -> T + Send) -> Option<T> {
     if !geteuid().is_root() {
         return None;

@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use lacking::lacking;
 use nearcall::name::Scope;
 use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, Limits,
@@ -23,7 +24,7 @@ use testkit::campaign::hand::{self, HandClient, Heard};
 use testkit::contract::{self, import_options};
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::stubs::contract::{CONTRACT, ContractClient};
-use testkit::users::as_user;
+use testkit::users::{ANOTHER_USER, as_user};
 use testkit::world::{Kind, Server, World, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -233,8 +234,7 @@ fn whoever_has_its_share_of_mappings_leaves_room_for_other_users() {
         (client, lent)
     });
     let Some((client, lent)) = greedy else {
-        println!("skipped: only root becomes another user");
-        return;
+        return lacking(ANOTHER_USER);
     };
     // Its bell, its binding, and one for each.
     assert_eq!(lent.len(), 30 - 1 - 3);
@@ -255,8 +255,7 @@ fn slow_calls_of_one_user_leave_processors_for_another() {
     let other = import(&domain, directory.path()).unwrap();
     let other = other.with_deadline(Duration::from_secs(5));
     if as_user(1001, || ()).is_none() {
-        println!("skipped: only root becomes another user");
-        return;
+        return lacking(ANOTHER_USER);
     }
     let slow = || call_slowly(&domain, directory.path());
     let most = std::thread::scope(|threads| {
@@ -309,9 +308,11 @@ fn slow_calls_of_one_user_leave_a_processor_where_there_are_residents() {
         }
         client
     });
-    if sleeper.is_none() || processor::allowed().len() < 2 {
-        println!("skipped: only root becomes another user, and with one processor none is woken");
-        return;
+    if sleeper.is_none() {
+        return lacking(ANOTHER_USER);
+    }
+    if processor::count_allowed() == 1 {
+        return lacking("a second processor");
     }
     assert!(resident_count() > 0, "no call from a sleeper's processor made a resident");
     std::thread::scope(|threads| {
@@ -338,8 +339,7 @@ fn calls_that_come_again_and_again_keep_no_more_than_their_users_share() {
     let other = import(&domain, directory.path()).unwrap();
     let bind = || (0..SHORT_BINDINGS).map(|_| import(&domain, directory.path()).unwrap()).collect();
     let Some(bound): Option<Vec<ContractClient>> = as_user(1001, bind) else {
-        println!("skipped: only root becomes another user");
-        return;
+        return lacking(ANOTHER_USER);
     };
     let is_over = AtomicBool::new(false);
     let mut counts: Vec<_> = std::thread::scope(|threads| {
@@ -372,8 +372,7 @@ fn calls_that_come_back_have_processors_beside_slow_calls_of_another_user() {
     let _served = export_to_all(DomainOptions::default(), directory.path());
     let domain = Domain::new().unwrap();
     if as_user(1001, || ()).is_none() {
-        println!("skipped: only root becomes another user");
-        return;
+        return lacking(ANOTHER_USER);
     }
     std::thread::scope(|threads| {
         let slow = || call_slowly(&domain, directory.path());
@@ -408,8 +407,7 @@ fn the_bell_of_a_user_goes_with_its_last_binding() {
             import(&domain, directory.path()).unwrap().null().unwrap();
         });
         if bound.is_none() {
-            println!("skipped: only root becomes another user");
-            return;
+            return lacking(ANOTHER_USER);
         }
     }
     let begin = Instant::now();

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use lacking::lacking;
 use nearcall::{Binding, Domain, urgently};
 use nearcall_os::{clock, processor};
 use nearcall_threads::{Forked, fork, run, yield_now};
@@ -73,8 +74,7 @@ struct Scene {
 /// that is served by its resident there when it sleeps.
 fn in_scene(test: impl Fn(&Scene) + Send + 'static) {
     let [own, other, ..] = processor::allowed()[..] else {
-        println!("skipped: two processors are needed and one is allowed");
-        return;
+        return lacking("a second processor");
     };
     // The processors of this thread are its own.
     let thread = std::thread::spawn(move || {

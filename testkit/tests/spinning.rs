@@ -1,5 +1,6 @@
 //! Spinning is accounted. Alone in its program, because the account is the process's.
 
+use lacking::lacking;
 use nearcall_os::processor;
 use testkit::world::{Kind, in_world};
 
@@ -9,8 +10,7 @@ const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 fn what_a_wait_spins_is_accounted() {
     in_world(Kind::Processes, SERVER, |world| {
         if processor::count_allowed() == 1 {
-            println!("skipped: nobody spins on one processor");
-            return;
+            return lacking("a second processor");
         }
         let server = world.serve("slow");
         let client = world.import(&server);

@@ -8,6 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use lacking::lacking;
 use program::{nearcall, outcome, told};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
@@ -65,6 +66,11 @@ impl Trial {
         let mut command = nearcall(&["demo", "--calls", calls]);
         command.args(arguments).env("TMPDIR", self.temporary());
         command
+    }
+
+    /// One that measures for longer than anybody waits.
+    fn long_demo(&self) -> Command {
+        self.demo_of("10000000", &[text(&self.tree())])
     }
 
     fn is_clean(&self) -> bool {
@@ -192,7 +198,7 @@ fn mounted(trial: &Trial, place: &Path, options: &str, arguments: &[&str]) -> Op
         tried.is_ok_and(|status| status.success())
     };
     let Some(way) = ways.into_iter().find(is_permitted) else {
-        eprintln!("skipped: this machine lets nobody mount a file system");
+        lacking("the right to mount a file system");
         return None;
     };
     let demo = trial.demo(arguments);
@@ -251,28 +257,25 @@ fn without_a_temporary_directory_there_is_no_server() {
 
 #[test]
 fn one_processor_is_enough() {
+    if Command::new("taskset").arg("--version").output().is_err() {
+        return lacking("taskset");
+    }
     let trial = Trial::new();
     let processor = nearcall_os::processor::allowed()[0].to_string();
     let demo = trial.demo(&[text(&trial.tree())]);
     let mut command = Command::new("taskset");
     command.args(["-c", &processor]).arg(demo.get_program()).args(demo.get_args());
     command.env("TMPDIR", trial.temporary());
-    match command.output() {
-        Err(error) => eprintln!("skipped: taskset: {error}"),
-        Ok(output) => {
-            let (code, output, errors) = told(output);
-            assert_eq!((code, errors.as_str()), (0, ""), "{output}");
-            assert!(output.contains("5 of 5 files matched"), "{output}");
-            assert!(output.contains(&format!("client and server on processor {processor}")));
-            assert!(output.contains("raw-yield"), "{output}");
-            assert!(trial.is_clean());
-        }
-    }
+    let (code, output, errors) = outcome(&mut command);
+    assert_eq!((code, errors.as_str()), (0, ""), "{output}");
+    assert!(output.contains("5 of 5 files matched"), "{output}");
+    assert!(output.contains(&format!("client and server on processor {processor}")));
+    assert!(output.contains("raw-yield"), "{output}");
+    assert!(trial.is_clean());
 }
 
 /// A demo that has compared and now measures, for a long time.
-fn measuring(trial: &Trial) -> Child {
-    let mut command = trial.demo_of("10000000", &[text(&trial.tree())]);
+fn measuring(mut command: Command) -> Child {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let output = BufReader::new(child.stdout.as_mut().unwrap());
     let compared = output.lines().map_while(Result::ok).any(|line| line.contains("matched"));
@@ -280,23 +283,23 @@ fn measuring(trial: &Trial) -> Child {
     child
 }
 
-/// A shell has what it runs in the background ignore interrupts, and that is inherited.
-fn is_ignored(signal: Signal) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
-    let mask = u64::from_str_radix(mask.trim(), 16).unwrap();
-    mask >> (signal.as_raw() - 1) & 1 == 1
-}
-
 #[test]
 fn an_interrupted_demo_leaves_nothing_behind() {
+    // A shell has what it runs in the background ignore interrupts, and that is inherited.
+    let heeding = || {
+        let mut command = Command::new("env");
+        command.arg("--default-signal");
+        command
+    };
+    let tried = heeding().arg("true").stderr(Stdio::null()).status();
+    if !tried.is_ok_and(|status| status.success()) {
+        return lacking("env --default-signal");
+    }
     for signal in [Signal::INT, Signal::TERM, Signal::KILL] {
-        if is_ignored(signal) {
-            eprintln!("skipped: this process was begun with {signal:?} ignored");
-            continue;
-        }
         let trial = Trial::new();
-        let child = measuring(&trial);
+        let (demo, mut command) = (trial.long_demo(), heeding());
+        command.arg(demo.get_program()).args(demo.get_args()).env("TMPDIR", trial.temporary());
+        let child = measuring(command);
         rustix::process::kill_process(Pid::from_child(&child), signal).unwrap();
         let (code, ..) = told(child.wait_with_output().unwrap());
         assert_eq!(code, -1);
@@ -307,32 +310,26 @@ fn an_interrupted_demo_leaves_nothing_behind() {
 #[test]
 fn a_server_that_is_killed_ends_the_demo_and_leaves_nothing_behind() {
     let trial = Trial::new();
-    let child = measuring(&trial);
-    let Some(server) = server_of(&child) else {
-        eprintln!("skipped: this kernel does not list children");
-        child_ends(child);
-        return;
-    };
-    rustix::process::kill_process(server, Signal::KILL).unwrap();
+    let child = measuring(trial.long_demo());
+    rustix::process::kill_process(server_of(&child), Signal::KILL).unwrap();
     let (code, _, errors) = told(child.wait_with_output().unwrap());
     assert_eq!(code, 1);
     assert!(errors.starts_with("nearcall: "), "{errors}");
     assert!(trial.is_clean());
 }
 
-fn child_ends(mut child: Child) {
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
-/// The child of the demo that serves.
-fn server_of(child: &Child) -> Option<Pid> {
-    let id = child.id();
-    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).ok()?;
-    let is_server = |id: &&str| {
-        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        line.split(|byte| *byte == 0).any(|word| word == b"demo-server")
+/// The child of the demo that serves: of all processes, because not every kernel lists children.
+fn server_of(child: &Child) -> Pid {
+    let parent = format!("PPid:\t{}", child.id());
+    let is_server = |process: &PathBuf| {
+        // Others end meanwhile.
+        let status = fs::read_to_string(process.join("status")).unwrap_or_default();
+        let words = fs::read(process.join("cmdline")).unwrap_or_default();
+        let serves = words.split(|byte| *byte == 0).any(|word| word == b"demo-server");
+        serves && status.lines().any(|line| line == parent)
     };
-    let id = children.split_whitespace().find(is_server)?;
-    Pid::from_raw(id.parse().ok()?)
+    let mut processes = fs::read_dir("/proc").unwrap().map(|entry| entry.unwrap().path());
+    let server = processes.find(is_server).expect("the demo has no child that serves");
+    let id = server.file_name().unwrap().to_str().unwrap();
+    Pid::from_raw(id.parse().unwrap()).unwrap()
 }

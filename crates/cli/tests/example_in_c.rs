@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use lacking::lacking;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -86,7 +87,7 @@ fn owned((command, told): (&str, &str)) -> (String, String) {
 fn is_there(tool: &str) -> bool {
     let found = Command::new(tool).arg("--version").output().is_ok();
     if !found {
-        println!("skipped: {tool} is not installed");
+        lacking(tool);
     }
     found
 }

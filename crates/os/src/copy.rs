@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn wide_registers_copy_every_length_from_a_line_on() {
         if !std::arch::is_x86_feature_detected!("avx") {
-            return;
+            return lacking::lacking("a processor with AVX");
         }
         for bytes in lengths().filter(|bytes| *bytes >= 64) {
             // SAFETY: the caller's, S3 by the filter, S4 as asked above.

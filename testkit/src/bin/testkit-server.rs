@@ -86,13 +86,7 @@ fn serve_again(domain: &Domain, directory: &Path, name: &str) {
 
 fn call(domain: &Domain, directory: &Path, name: &str) {
     let options = testkit::server::import_options(directory);
-    let binding = match Binding::import_with(domain, name, &FAULTS, options) {
-        Ok(binding) => binding,
-        Err(error) => {
-            println!("{error}");
-            std::process::exit(1);
-        }
-    };
+    let binding = Binding::import_with(domain, name, &FAULTS, options).expect("a binding");
     let outcome = FaultsClient::new(binding).doze(60_000);
     println!("{outcome:?}");
 }

@@ -10,13 +10,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use lacking::lacking;
 use nearcall_abi::message::{Message, RefusalCode};
 use nearcall_os::socket::Stream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{self, Pid, Signal, WaitOptions};
 use testkit::campaign::effects;
 use testkit::campaign::hand::{self, HandClient, Heard};
-use testkit::users::as_user;
+use testkit::users::{ANOTHER_USER, as_user};
 use testkit::world::{Kind, Server, World, in_world};
 
 /// How long each socket lingers: longer than any test waits.
@@ -232,8 +233,7 @@ fn what_one_user_has_sent_over_many_connections_leaves_room_for_another() {
         let target = Target::of(world, &server, "crowded");
         target.check_serves();
         let Some(filled) = fill(&target) else {
-            println!("skipped: only root becomes another user");
-            return;
+            return lacking(ANOTHER_USER);
         };
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(1) {
@@ -269,8 +269,7 @@ fn what_lies_behind_an_answer_that_nobody_read_is_closed_without_waiting() {
         let target = Target::of(world, &server, "crowded");
         let bound: Option<Vec<_>> = as_user(STUCK, || (0..5).map(|_| target.bind()).collect());
         let Some(mut bound) = bound else {
-            println!("skipped: only root becomes another user");
-            return;
+            return lacking(ANOTHER_USER);
         };
         let last = bound.pop().unwrap();
         let lend = hand::packet(&Message::Lend { number: 1, bytes: 4096 });

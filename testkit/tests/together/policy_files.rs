@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use lacking::lacking;
 use nearcall::name::Scope;
 use nearcall::{
     BindError, Binding, CallError, Clerk, Domain, ExportError, ExportOptions, NotExecuted, Policy,
@@ -15,7 +16,7 @@ use testkit::contract;
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::server::{self, import_options};
 use testkit::stubs::contract::{CONTRACT, ContractClient};
-use testkit::users::as_user;
+use testkit::users::{ANOTHER_USER, as_user};
 
 /// Another user than this process is of.
 const OTHER: u32 = 4_000_001;
@@ -99,11 +100,11 @@ fn is_forbidden<T>(outcome: Result<T, CallError>) -> bool {
     matches!(outcome, Err(CallError::NotExecuted { reason, .. }) if reason == want)
 }
 
-/// Nobody who is root may be had: then this part is left out, in words.
+/// Where nobody else may be had, this part is left out, in words.
 fn as_other<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     let did = as_user(OTHER, work);
     if did.is_none() {
-        eprintln!("skipped: only root imports as another user");
+        lacking(ANOTHER_USER);
     }
     did
 }

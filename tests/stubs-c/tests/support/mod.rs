@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::Mutex;
 
+pub use ::lacking::lacking;
 use nearcall::name::Scope;
 use nearcall::{Binding, Clerk, Domain, ExportError, ImportOptions, InterfaceDescriptor};
 use nearcall_idl::back::{LANGUAGES, Output as Printed};
@@ -31,20 +32,25 @@ pub const SANITIZED: &[&str] =
 
 /// Compilers of C that this machine has; says which it lacks.
 pub fn compilers() -> Vec<&'static str> {
-    let there = |name: &&str| {
-        let found = Command::new(name).arg("--version").output().is_ok();
-        if !found {
-            eprintln!("skipped: {name} is not installed");
-        }
-        found
-    };
-    ["gcc", "clang"].into_iter().filter(there).collect()
+    ["gcc", "clang"].into_iter().filter(|name| has(name)).collect()
 }
 
-/// Says that a test did nothing for want of something. CI has everything.
-pub fn lacking(what: &str) {
-    assert!(std::env::var_os("CI").is_none(), "CI has to have {what}");
-    eprintln!("skipped: this machine lacks {what}");
+/// Whether this machine has a program; says so if it lacks it.
+pub fn has(program: &str) -> bool {
+    let is_there = Command::new(program).arg("--version").output().is_ok();
+    if !is_there {
+        lacking(program);
+    }
+    is_there
+}
+
+/// Whether this is the processor that is looked at for its instructions; says so if it is not.
+pub fn has_x86_64() -> bool {
+    let is_it = cfg!(target_arch = "x86_64");
+    if !is_it {
+        lacking("an x86_64 processor");
+    }
+    is_it
 }
 
 /// A compiler with flags: the first for speed, the last with sanitizers; one alone, both ways.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::support::{Server, model, printed, run_client};
+use crate::support::{Server, has, model, printed, run_client};
 
 const PROJECT: &str = "cmake_minimum_required(VERSION 3.13)
 project(installed C CXX)
@@ -65,14 +65,6 @@ impl Place {
     }
 }
 
-fn is_there(tool: &str) -> bool {
-    let found = Command::new(tool).arg("--version").output().is_ok();
-    if !found {
-        println!("skipped: {tool} is not installed");
-    }
-    found
-}
-
 /// What it prints; fails if it fails.
 fn told(command: &mut Command) -> String {
     let output = command.output().expect("it runs");
@@ -101,7 +93,7 @@ fn call_each(place: &Path, servers: &[PathBuf], clients: &[PathBuf]) {
 
 #[test]
 fn pkg_config_finds_all_that_a_program_needs() {
-    if !["pkg-config", "gcc", "g++"].into_iter().all(is_there) {
+    if !["pkg-config", "gcc", "g++"].into_iter().all(has) {
         return;
     }
     let place = Place::new();
@@ -136,7 +128,7 @@ fn pkg_config_finds_all_that_a_program_needs() {
 
 #[test]
 fn pkg_config_says_what_a_program_without_shared_libraries_needs() {
-    if !["pkg-config", "gcc", "g++"].into_iter().all(is_there) {
+    if !["pkg-config", "gcc", "g++"].into_iter().all(has) {
         return;
     }
     let place = Place::new();
@@ -163,7 +155,7 @@ fn pkg_config_says_what_a_program_without_shared_libraries_needs() {
 
 #[test]
 fn cmake_finds_all_that_a_program_needs() {
-    if !["cmake", "gcc", "g++"].into_iter().all(is_there) {
+    if !["cmake", "gcc", "g++"].into_iter().all(has) {
         return;
     }
     let place = Place::new();

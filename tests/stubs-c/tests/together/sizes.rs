@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Workshop, interface_files};
+use crate::support::{Workshop, has, has_x86_64, interface_files};
 
 /// No side of an operation may have more text of its own, nor a function of a feed, nor one of a
 /// type.
@@ -190,12 +190,9 @@ fn tell(which: &str, texts: &[&Text]) {
     println!("{} {which}: own {own}; of types {types}; put aside {aside}", texts.len());
 }
 
+/// Whether there is what makes the instructions that are looked at.
 fn is_there() -> bool {
-    let is_there = Command::new("gcc").arg("--version").output().is_ok();
-    if !is_there || cfg!(not(target_arch = "x86_64")) {
-        eprintln!("skipped: gcc is not installed, or this is not x86_64");
-    }
-    is_there && cfg!(target_arch = "x86_64")
+    has_x86_64() && has("gcc")
 }
 
 #[test]
