@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use nearcall::{Binding, CallError, Clerk, Domain};
@@ -16,8 +15,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use super::effects;
 use super::hand;
+use super::held::{Held, maps_of};
 use super::oracle::{CallName, Effects, Entry, Told, judge};
-use super::player::{Held, Player, Role, bind_in, died_of_plant};
+use super::player::{Ended, PLANT, Player, Role, bind_in};
 use super::report::Stopped;
 use super::t03_system_calls::strace::{Inject, Seen, Strace};
 use super::told::{self, heard};
@@ -105,17 +105,19 @@ impl Survivor {
     /// Who calls servers that die.
     pub fn new() -> Result<Survivor, Stopped> {
         let (domain, directory) = (Domain::new()?, tempfile::tempdir()?);
-        let held = Held::by(std::process::id());
+        let held = Held::by(std::process::id())?;
         let mut survivor = Survivor { is_long: false, domain, directory, calls: 0, held };
         // What the first server makes for good belongs to the measure.
         let mut server = survivor.server()?;
         let answers = survivor.call();
-        let status = server.end()?;
-        if !answers.are_all() || !status.success() {
-            return Err(format!("a server that was left alone ended with {status}").into());
+        if let Some(wrong) = server.end()?.wrong(None) {
+            return Err(wrong.into());
+        }
+        if !answers.are_all() {
+            return Err(format!("a server left alone: {:?}", answers.history).into());
         }
         std::thread::sleep(SETTLED);
-        survivor.held = Held::by(std::process::id());
+        survivor.held = Held::by(std::process::id())?;
         Ok(survivor)
     }
 
@@ -159,7 +161,7 @@ impl Survivor {
             }
             returned += 1;
         }
-        told.lost = published(std::process::id()).saturating_sub(returned);
+        told.lost = published().saturating_sub(returned);
         told
     }
 
@@ -171,18 +173,17 @@ impl Survivor {
         let (answers, ended) = std::thread::scope(|threads| {
             let watch = threads.spawn(|| end_of(&process));
             let answers = self.call();
-            let status = if answers.are_all() { server.end() } else { server.ended_in_time() };
-            let ended = watch.join().expect("the watch");
-            (answers, ended.and_then(|at| Ok((at, status?))))
+            let ended = if answers.are_all() { server.end() } else { server.wait() };
+            let at = watch.join().expect("the watch");
+            (answers, at.and_then(|at| Ok((at, ended?))))
         });
-        let (ended, status) = ended?;
-        let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
-        if life.was_killed && !answers.are_all() {
-            life.told_after = Some(answers.at.saturating_duration_since(ended));
-        }
-        let is_whole = answers.are_all() && status.success();
-        if !life.was_killed && !is_whole {
-            life.violations.push(format!("a server that was not killed ended with {status}"));
+        let (at, ended) = ended?;
+        let mut life = Life { was_killed: ended.was_killed_by_plant(), ..Life::default() };
+        life.violations.extend(ended.wrong(Some(PLANT)));
+        match (life.was_killed, answers.are_all()) {
+            (true, false) => life.told_after = Some(answers.at.saturating_duration_since(at)),
+            (false, false) => life.violations.push("nobody died, and a call failed".to_owned()),
+            (_, true) => {}
         }
         if answers.lost > 0 {
             life.violations.push(format!("{} replies were there and not delivered", answers.lost));
@@ -216,9 +217,7 @@ impl Survivor {
         if !said.is_empty() {
             drop(server.take_input());
         }
-        let ended = server.ended_in_time();
-        let complaints = server.said()?.1;
-        violations.extend(ending(ended, !said.is_empty(), &complaints));
+        violations.extend(ending(server.wait(), !said.is_empty()));
         Ok(Disturbed { seen: strace.seen()?, violations })
     }
 
@@ -247,7 +246,7 @@ impl Survivor {
 /// What this process holds more than it did, after a while.
 pub fn left_behind(held: Held) -> Option<String> {
     let still = held.again(std::process::id(), Duration::from_secs(2)).err()?;
-    Some(format!("{still:?} is held after the deaths, {held:?} before"))
+    Some(format!("after the deaths {still}"))
 }
 
 impl Answers {
@@ -260,9 +259,9 @@ impl Answers {
 
 /// What is wrong with how a player ended whose system calls were disturbed. It may be killed, and
 /// it may end because a library panics or finds no memory; else it says what came of it.
-fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Option<String> {
-    let status = match ended {
-        Ok(status) => status,
+fn ending(ended: io::Result<Ended>, has_said: bool) -> Option<String> {
+    let Ended { status, complaints, .. } = match ended {
+        Ok(ended) => ended,
         Err(error) => return Some(error.to_string()),
     };
     // `rustix` learns of the length of a page in one of two ways, and panics where both fail.
@@ -283,11 +282,11 @@ fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Op
 
 /// How many replies stand in the A-stacks of the bindings that this process has imported: each
 /// idle A-stack says how many calls on it were replied to, each other one had one more posted.
-pub fn published(pid: u32) -> u64 {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else {
-        return 0;
-    };
+///
+/// # Panics: it cannot look at its own memory.
+pub fn published() -> u64 {
+    let maps = maps_of(std::process::id()).expect("this process has mappings");
+    let memory = File::open("/proc/self/mem").expect("this process may read its own memory");
     let heads = maps.lines().filter(|line| line.contains("memfd:nearcall-heads"));
     let starts = heads.filter_map(|line| u64::from_str_radix(line.split('-').next()?, 16).ok());
     let mut sum = 0;
@@ -338,12 +337,12 @@ impl Host {
             neighbour,
             directory,
             clients: 0,
-            held: Held::by(std::process::id()),
+            held: Held::by(std::process::id())?,
         };
         // What the first client makes for good belongs to the measure.
         host.outlive(None)?;
         std::thread::sleep(SETTLED);
-        host.held = Held::by(std::process::id());
+        host.held = Held::by(std::process::id())?;
         Ok(host)
     }
 
@@ -364,13 +363,10 @@ impl Host {
         }
         // One that met the instruction while it waited is gone already, and does not hear it.
         let _ = client.go();
-        let status = client.ended_in_time()?;
-        let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
-        let (said, complaints) = client.said()?;
-        if !life.was_killed && !status.success() {
-            life.violations.push(format!("a client ended with {status}: {complaints}"));
-        }
-        let history = heard(number, &said);
+        let ended = client.wait()?;
+        let mut life = Life { was_killed: ended.was_killed_by_plant(), ..Life::default() };
+        life.violations.extend(ended.wrong(Some(PLANT)));
+        let (said, history) = (&ended.said, heard(number, &ended.said));
         if !life.was_killed && history.iter().any(|entry| entry.told != Told::Returned) {
             life.violations.push(format!("a client that was not killed said {said:?}"));
         }
@@ -394,13 +390,13 @@ impl Host {
         let mut client = Player::start(Role::Call, path, NAME, &format!("{number}*"))?;
         let strace = Strace::attach(client.pid(), injects)?;
         client.go()?;
-        let ended = client.ended_in_time();
-        let (said, complaints) = client.said()?;
-        let history = heard(number, &said);
+        let ended = client.wait();
+        let said = ended.as_ref().map_or("", |ended| &ended.said);
+        let history = heard(number, said);
         let is_told = history.iter().all(|entry| entry.told != Told::Nothing);
         let has_said = is_told || said.starts_with("no binding: ");
         let mut violations = self.judge(&history);
-        violations.extend(ending(ended, has_said, &complaints));
+        violations.extend(ending(ended, has_said));
         if let Err(error) = self.neighbour.add(2, 3) {
             violations.push(format!("a neighbour's call failed: {error}"));
         }

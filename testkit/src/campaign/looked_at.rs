@@ -209,9 +209,19 @@ impl LookedAt {
 
     /// The same with a new server and a new client.
     pub fn renew(&mut self) -> Result<(), Stopped> {
-        self.watched.finish();
+        self.end()?;
         *self = LookedAt::new(self.side)?;
         Ok(())
+    }
+
+    /// Ends both sides.
+    ///
+    /// # Errors: one of them has panicked, or had ended before.
+    pub fn end(&mut self) -> Result<(), Stopped> {
+        let watched = self.watched.finish()?;
+        let server = self.server.as_mut().map(Player::end).transpose()?;
+        let wrong = watched.or(server.and_then(|ended| ended.wrong(None)));
+        wrong.map_or(Ok(()), |wrong| Err(wrong.into()))
     }
 
     /// The head's words but the turn, and those of the message: of a call, or of its reply.

@@ -150,7 +150,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     report.at_most("deadline over p99", late_ms, LATE_MS_P99, " ms late");
     report.at_most("p99 of others", ratio, SLOWED_MAX, " of that beside stops of another");
     for server in servers.iter_mut().flatten() {
-        server.end()?;
+        report.violations.extend(server.end()?.wrong(None));
     }
     Ok(report)
 }

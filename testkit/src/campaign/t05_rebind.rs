@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use nearcall::Domain;
+use rustix::process::Signal;
 
 use super::Setup;
 use super::effects;
@@ -105,8 +106,8 @@ fn one_life(stage: &Stage<'_>) -> Result<(), Stopped> {
         std::thread::sleep(Duration::from_micros(200));
     }
     std::thread::sleep(LIFE);
-    server.kill()?;
-    Ok(())
+    let killed = server.end_by_kill()?.wrong(Some(Signal::KILL));
+    killed.map_or(Ok(()), |wrong| Err(wrong.into()))
 }
 
 /// Binds whenever it is not bound, and calls.

@@ -50,6 +50,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
                 }
             }
         }
+        looked_at.end()?;
     }
     let [of_calls, of_replies] = decisions;
     report.figure(format!("{} procedures", CALLS.len()));

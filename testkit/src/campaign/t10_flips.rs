@@ -84,6 +84,7 @@ fn change(
     if sound != "Ok(())" {
         report.violation(format!("at the end a null came to {sound}"));
     }
+    looked_at.end()?;
     Ok(counts)
 }
 

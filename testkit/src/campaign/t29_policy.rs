@@ -144,10 +144,10 @@ fn ask(report: &mut Report, place: &Place, importer: Importer) -> Result<u64, St
     std::fs::set_permissions(directory.path(), Permissions::from_mode(0o755))?;
     let mut judge = place.start(directory.path())?;
     let heard = importer.ask(&place.starter_of_importers(&judge)?, directory.path())?;
-    let status = judge.end()?;
+    let ended = judge.end()?;
     let asked = |name: &str| format!("{name} asked {} about {importer:?}", place.name);
-    if !status.success() {
-        report.violation(format!("{} ended with {status}", asked("a server")));
+    if let Some(wrong) = ended.wrong(None) {
+        report.violation(format!("{}: {wrong}", asked("a server")));
     }
     let mut wanted = Vec::new();
     for (name, said) in &heard.verdicts {
