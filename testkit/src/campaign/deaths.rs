@@ -16,11 +16,11 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 use super::effects;
 use super::hand;
 use super::held::{Held, maps_of};
-use super::oracle::{CallName, Effects, Entry, Told, judge};
+use super::oracle::{CallName, Effects, Entry, Told, judge, unmade};
 use super::player::{Ended, PLANT, Player, Role, bind_in};
 use super::report::Stopped;
 use super::t03_system_calls::strace::{Inject, Seen, Strace};
-use super::told::{self, heard};
+use super::told::{self, EFFECTS_OF_A_CALLER, heard};
 use crate::effects::effects::EffectsClient;
 use crate::faults::faults::{FEEDING, FeedingClient};
 use crate::feeding;
@@ -52,7 +52,9 @@ pub struct Disturbed {
 /// What a survivor was told by one server.
 #[derive(Debug)]
 pub struct Answers {
-    /// Of each call.
+    /// Of the long call, if it makes one.
+    pub long: Result<(), CallError>,
+    /// Of each call that is an effect.
     pub history: Vec<Entry>,
     /// When of the last one.
     pub at: Instant,
@@ -114,7 +116,7 @@ impl Survivor {
             return Err(wrong.into());
         }
         if !answers.are_all() {
-            return Err(format!("a server left alone: {:?}", answers.history).into());
+            return Err(format!("a server left alone: {answers:?}").into());
         }
         std::thread::sleep(SETTLED);
         survivor.held = Held::by(std::process::id())?;
@@ -138,7 +140,7 @@ impl Survivor {
 
     /// Binds, calls until a call fails, and gives the binding up.
     pub fn call(&mut self) -> Answers {
-        let mut told = Answers { history: Vec::new(), at: Instant::now(), lost: 0 };
+        let mut told = Answers { long: Ok(()), history: Vec::new(), at: Instant::now(), lost: 0 };
         let bound = bind_in(&self.domain, self.directory.path(), NAME, TIMEOUT);
         told.at = Instant::now();
         let Ok(client) = bound else {
@@ -147,8 +149,9 @@ impl Survivor {
         let client = client.with_deadline(TIMEOUT);
         let mut returned = 0;
         if self.is_long {
-            returned += u64::from(effects::call_long(&client).is_ok());
+            told.long = effects::call_long(&client);
             told.at = Instant::now();
+            returned += u64::from(told.long.is_ok());
         }
         for _ in 0..CALLS {
             self.calls += 1;
@@ -182,7 +185,7 @@ impl Survivor {
         life.violations.extend(ended.wrong(Some(PLANT)));
         match (life.was_killed, answers.are_all()) {
             (true, false) => life.told_after = Some(answers.at.saturating_duration_since(at)),
-            (false, false) => life.violations.push("nobody died, and a call failed".to_owned()),
+            (false, false) => life.violations.push(format!("nobody died: {answers:?}")),
             (_, true) => {}
         }
         if answers.lost > 0 {
@@ -233,9 +236,11 @@ impl Survivor {
         (count != ITEMS as usize).then(|| format!("a feed of {ITEMS} is over after {count}"))
     }
 
-    /// What dead servers have left here after a while.
-    pub fn left_behind(&self) -> Option<String> {
-        left_behind(self.held)
+    /// What dead servers have left here after a while, and what they ran that nobody had called.
+    pub fn left_behind(&self) -> Vec<String> {
+        let numbers = 1..=self.calls;
+        let was_made = |call: CallName| call.client == SURVIVOR && numbers.contains(&call.number);
+        left_behind(self.held, unmade(&self.effects(), was_made))
     }
 
     fn effects(&self) -> Effects {
@@ -243,17 +248,23 @@ impl Survivor {
     }
 }
 
-/// What this process holds more than it did, after a while.
-pub fn left_behind(held: Held) -> Option<String> {
-    let still = held.again(std::process::id(), Duration::from_secs(2)).err()?;
-    Some(format!("after the deaths {still}"))
+/// Whether it is among the calls that each caller makes.
+pub fn is_a_callers(call: CallName) -> bool {
+    (1..=EFFECTS_OF_A_CALLER).contains(&call.number)
+}
+
+/// What this process holds more than it did, after a while, beside what else is wrong.
+pub fn left_behind(held: Held, mut wrong: Vec<String>) -> Vec<String> {
+    let still = held.again(std::process::id(), Duration::from_secs(2)).err();
+    wrong.extend(still.map(|still| format!("after the deaths {still}")));
+    wrong
 }
 
 impl Answers {
     /// Every call returned.
-    fn are_all(&self) -> bool {
+    pub fn are_all(&self) -> bool {
         let returned = self.history.iter().filter(|entry| entry.told == Told::Returned);
-        returned.count() as u64 == CALLS
+        self.long.is_ok() && returned.count() as u64 == CALLS
     }
 }
 
@@ -366,15 +377,22 @@ impl Host {
         let ended = client.wait()?;
         let mut life = Life { was_killed: ended.was_killed_by_plant(), ..Life::default() };
         life.violations.extend(ended.wrong(Some(PLANT)));
-        let (said, history) = (&ended.said, heard(number, &ended.said));
-        if !life.was_killed && history.iter().any(|entry| entry.told != Told::Returned) {
+        let said = &ended.said;
+        if !life.was_killed && !self.is_whole(number, said) {
             life.violations.push(format!("a client that was not killed said {said:?}"));
         }
-        life.violations.extend(self.judge(&history));
+        life.violations.extend(self.judge(&heard(number, said)));
         if let Err(error) = self.neighbour.add(2, 3) {
             life.violations.push(format!("a neighbour's call failed: {error}"));
         }
         Ok(life)
+    }
+
+    /// Whether a client says that all its calls returned.
+    pub fn is_whole(&self, number: u64, said: &str) -> bool {
+        let has_returned = |entry: &Entry| entry.told == Told::Returned;
+        let is_short_of_none = !self.is_long || said.contains(told::LONG_RETURNED);
+        is_short_of_none && heard(number, said).iter().all(has_returned)
     }
 
     /// What is wrong with what a client was told.
@@ -403,8 +421,10 @@ impl Host {
         Ok(Disturbed { seen: strace.seen()?, violations })
     }
 
-    /// What dead clients have left here after a while.
-    pub fn left_behind(&self) -> Option<String> {
-        left_behind(self.held)
+    /// What dead clients have left here after a while, and what ran that none of them had called.
+    pub fn left_behind(&self) -> Vec<String> {
+        let clients = 1..=self.clients;
+        let was_made = |call: CallName| clients.contains(&call.client) && is_a_callers(call);
+        left_behind(self.held, unmade(&effects::written(self.directory.path()), was_made))
     }
 }

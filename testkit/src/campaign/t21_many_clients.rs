@@ -12,7 +12,7 @@ use super::Setup;
 use super::effects;
 use super::held::{Held, resident_kb};
 use super::memory::{MemoryGroup, outside_heaps_kb};
-use super::oracle::{CallName, Entry, Told, judge};
+use super::oracle::{CallName, Entry, Told, judge_all};
 use super::player::{HOLDERS_CALL, Player, Role, allow_descriptors, bind};
 use super::report::{Report, Stopped};
 
@@ -94,7 +94,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     }
     neighbour.null()?;
     // Once each, and not again by those who have died.
-    report.violations.extend(judge(&history, &effects::written(directory.path())));
+    report.violations.extend(judge_all(&history, &effects::written(directory.path())));
     Memory::of(&mut server)?.judge(&mut report, &memory_before);
     drop(neighbour);
     report.violations.extend(server.end()?.wrong(None));

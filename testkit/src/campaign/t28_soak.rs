@@ -55,9 +55,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         history.extend(heard(number, &ended.said));
         report.count += 1;
     }
-    if let Some(left) = host.left_behind() {
-        report.violation(left);
-    }
+    report.violations.extend(host.left_behind());
     report.violations.extend(host.judge(&history));
     drop(host);
     let more: Vec<_> = self::files().difference(&files).cloned().collect();

@@ -15,11 +15,11 @@ use tempfile::TempDir;
 
 use super::super::Setup;
 use super::super::code;
-use super::super::deaths::{Life, SETTLED, end_of, left_behind, process, published};
+use super::super::deaths::{Life, SETTLED, end_of, is_a_callers, left_behind, process, published};
 use super::super::effects;
 use super::super::held::Held;
 use super::super::latency::Times;
-use super::super::oracle::{CallName, Entry, Told, judge};
+use super::super::oracle::{CallName, Entry, Told, judge, unmade};
 use super::super::player::{Ended, PLANT, Player, Role, bind_in};
 use super::super::report::{Report, Stopped};
 use super::super::told::heard;
@@ -333,26 +333,43 @@ impl Chain {
         self.stand([B, C].map(|other| other != which))?;
         let mut server = self.start(which)?;
         let input = server.take_input();
+        let mut are_all = false;
         let met = code::executed(&server, known, || {
-            self.call();
+            are_all = self.call().are_all();
             drop(input);
         })?;
         Player::forget(server);
-        Ok(met)
+        match are_all {
+            true => Ok(met),
+            false => Err("not every call of servers that were looked at returned".into()),
+        }
     }
 
     /// What A executes.
     fn met_by_client(&mut self, known: &[u64]) -> Result<Vec<u64>, Stopped> {
         self.stand([true, true])?;
-        let (mut client, _) = self.client()?;
+        let (mut client, number) = self.client()?;
         let mut input = client.take_input();
         let met = code::executed(&client, known, || {
             use std::io::Write;
             // One that is gone already has executed what it did.
             let _ = input.write_all(b"go\n");
         })?;
+        // Whoever looked has waited for it.
+        let said = client.said()?;
         Player::forget(client);
-        Ok(met)
+        match heard(number, &said).iter().all(|entry| entry.told == Told::Returned) {
+            true => Ok(met),
+            false => Err(format!("A was looked at, and said {said:?}").into()),
+        }
+    }
+
+    /// Whether an A has made a call.
+    fn has_made(&self, call: CallName) -> bool {
+        match call.client {
+            SURVIVOR => (1..=self.calls).contains(&call.number),
+            client => client <= self.clients && is_a_callers(call),
+        }
     }
 
     /// Ends B and C. What is wrong with anything that was ever said, now that nothing runs.
@@ -369,8 +386,8 @@ impl Chain {
         for Entry { call, told, .. } in of_dead.filter(|entry| entry.told != Told::Returned) {
             wrong.push(format!("call {}: B was told {told:?}, and C lives", call.number));
         }
-        wrong.extend(left_behind(self.held));
-        Ok(wrong)
+        wrong.extend(unmade(&effects, |call| self.has_made(effects::first_of(call))));
+        Ok(left_behind(self.held, wrong))
     }
 }
 
