@@ -13,6 +13,7 @@ pub mod deaths;
 pub mod decoders;
 pub mod effects;
 pub mod hand;
+pub mod held;
 pub mod honest;
 pub mod latency;
 pub mod looked_at;

@@ -13,7 +13,7 @@ use nearcall::system_calls::{BINDING, CALLING};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use testkit::campaign::player::Held;
+use testkit::campaign::held::Held;
 use testkit::confined::{Ended, watch};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_testkit-confined");
@@ -76,7 +76,7 @@ impl Confined {
     }
 
     fn held(&self) -> Held {
-        Held::by(self.child.id())
+        Held::by(self.child.id()).unwrap()
     }
 }
 

@@ -144,11 +144,16 @@ def compile_python(interface: pathlib.Path, output: pathlib.Path) -> None:
 
 
 class Process:
-    """A server in a process of its own, until its standard input ends."""
+    """A server in a process of its own, until its standard input ends. How it ended is looked at
+    whoever ends it: one that has crashed, or raised what nobody caught, fails its test."""
 
     def __init__(self, *command: object) -> None:
         words = [str(word) for word in command]
         pipe = subprocess.PIPE
+        self.words = words
+        #: How it may end.
+        self.codes = {0}
+        self.said: str | None = None
         self.child = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
         assert self.child.stdout is not None
         ready = self.child.stdout.readline()
@@ -161,10 +166,18 @@ class Process:
         self.child.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self.child.pid, os.WSTOPPED)
 
+    def kill(self) -> None:
+        """Kills it, and does not wait."""
+        self.codes.add(-signal.SIGKILL)
+        self.child.kill()
+
     def end(self) -> str:
-        """Ends it; what it said on standard error."""
-        _, said = self.child.communicate(timeout=10)
-        return said
+        """Ends it, if it has not ended; what it said on standard error."""
+        if self.said is None:
+            _, self.said = self.child.communicate(timeout=10)
+        code = self.child.returncode
+        assert code in self.codes, f"{self.words} ended with {code}: {self.said}"
+        return self.said
 
 
 @pytest.fixture
@@ -178,8 +191,7 @@ def start(shapes: types.ModuleType) -> typing.Iterator[typing.Callable[..., Proc
 
     yield start
     for process in started:
-        if process.child.poll() is None:
-            process.end()
+        process.end()
 
 
 @pytest.fixture(scope="session")

@@ -194,7 +194,7 @@ def test_the_death_of_a_server_is_told_to_all_tasks(
         process.stop()
         others = [asyncio.create_task(client.add(1, 2)) for _ in range(MANY)]
         await asyncio.sleep(0.02)
-        process.child.kill()
+        process.kill()
         return await asyncio.gather(first, *others, return_exceptions=True)
 
     first, *others = asyncio.run(calls())

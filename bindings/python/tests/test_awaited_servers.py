@@ -309,7 +309,7 @@ def test_tasks_are_cancelled_when_their_client_ends(witness: Module) -> None:
         client = witness.WitnessClient.import_("ended")
         comes(made.begun, 1)
         child.send_signal(signal.SIGKILL)
-        child.wait()
+        assert child.wait() == -signal.SIGKILL
         comes(client.seen, 1)
 
 

@@ -126,7 +126,7 @@ def test_the_death_of_a_server_ends_its_call(
 ) -> None:
     process = start(PROGRAMS / "shapes-server", "mortal")
     client = shapes.ShapesClient.import_("mortal")
-    threading.Timer(0.2, process.child.kill).start()
+    threading.Timer(0.2, process.kill).start()
     with pytest.raises(nearcall.CallFailed) as raised:
         client.wait(60_000)
     assert raised.value.ran is nearcall.Ran.MAYBE

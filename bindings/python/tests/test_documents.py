@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -36,6 +37,8 @@ class Exported:
     def __exit__(self, *_raised: object) -> None:
         self.child.terminate()
         self.child.communicate(timeout=10)
+        # It has lived until then.
+        assert self.child.returncode == -signal.SIGTERM
 
 
 def test_the_readme_shows_what_comes_out(tmp_path: pathlib.Path) -> None:

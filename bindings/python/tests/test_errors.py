@@ -168,13 +168,13 @@ def test_a_server_that_does_not_answer_may_do_so_later(start: Start, shapes: Mod
     with pytest.raises(nearcall.BindError) as raised:
         shapes.ShapesClient.import_("stopped", timeout=0.05)
     assert told(raised.value) == (nearcall.TimedOut, NO, True)
-    process.child.kill()
+    process.kill()
 
 
 def test_a_rebind_in_vain_says_why_when_it_last_tried(start: Start, shapes: Module) -> None:
     process = start(PROGRAMS / "shapes-server", "vain")
     client = shapes.ShapesClient.import_("vain", rebind_timeout=0.05)
-    process.child.kill()
+    process.kill()
     process.child.wait()
     with pytest.raises(nearcall.BindError) as raised:
         client.binding.rebind()
@@ -211,7 +211,7 @@ def test_a_server_that_dies_tells_which_life_held_the_call(start: Start, shapes:
     assert process.child.stdout is not None and process.child.stdout.readline() == "begun\n"
     process.stop()
     waiting = client.posting.add(1, 2)
-    process.child.kill()
+    process.kill()
     with pytest.raises(nearcall.CallFailed) as failed:
         begun.collect()
     assert told(failed.value) == (nearcall.CallFailed, MAYBE, False)

@@ -240,7 +240,7 @@ def test_the_death_of_a_server_ends_its_feeds(start: Start, passing: Passing) ->
     process = start(PROGRAMS / "passing-server", "mortal-vault", "mortal-feeding")
     client = passing.FeedingClient.import_("mortal-feeding")
     numbers, sink = client.numbers(2, 60_000), client.sum()
-    threading.Timer(0.2, process.child.kill).start()
+    threading.Timer(0.2, process.kill).start()
     with pytest.raises(nearcall.CallFailed):
         next(numbers)
     sink.put(1)

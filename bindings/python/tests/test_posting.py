@@ -353,7 +353,7 @@ def test_the_death_of_a_server_tells_calls_apart(
     assert process.child.stdout is not None and process.child.stdout.readline() == "begun\n"
     process.stop()
     waiting = [posting.add(1, 2) for _ in range(2)]
-    process.child.kill()
+    process.kill()
     with pytest.raises(nearcall.CallFailed) as failed:
         begun.collect()
     assert failed.value.ran is nearcall.Ran.MAYBE
@@ -380,7 +380,7 @@ def test_a_server_in_rust_that_ends_is_told(
     process = start(PROGRAMS / "shapes-server", "ending")
     posting = shapes.ShapesClient.import_("ending").posting
     pending = [posting.wait(60_000) for _ in range(3)]
-    process.child.kill()
+    process.kill()
     for one in pending:
         with pytest.raises(nearcall.CallError) as raised:
             one.collect()

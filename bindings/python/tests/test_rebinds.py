@@ -48,7 +48,7 @@ def followed(serve: Serve, first: Process, name: str) -> typing.Iterator[list[Pr
 
 def ended(process: Process, client: typing.Any) -> None:
     """Kills a server, and waits until the client's binding knows."""
-    process.child.kill()
+    process.kill()
     process.child.wait()
     while not client.binding.is_revoked:
         os.sched_yield()

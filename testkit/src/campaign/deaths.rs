@@ -6,7 +6,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use nearcall::{Binding, CallError, Clerk, Domain};
@@ -16,11 +15,12 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use super::effects;
 use super::hand;
-use super::oracle::{CallName, Effects, Entry, Told, judge};
-use super::player::{Held, Player, Role, bind_in, died_of_plant};
+use super::held::{Held, maps_of};
+use super::oracle::{CallName, Effects, Entry, Told, judge, unmade};
+use super::player::{Ended, PLANT, Player, Role, bind_in};
 use super::report::Stopped;
 use super::t03_system_calls::strace::{Inject, Seen, Strace};
-use super::told::{self, heard};
+use super::told::{self, EFFECTS_OF_A_CALLER, heard};
 use crate::effects::effects::EffectsClient;
 use crate::faults::faults::{FEEDING, FeedingClient};
 use crate::feeding;
@@ -52,7 +52,9 @@ pub struct Disturbed {
 /// What a survivor was told by one server.
 #[derive(Debug)]
 pub struct Answers {
-    /// Of each call.
+    /// Of the long call, if it makes one.
+    pub long: Result<(), CallError>,
+    /// Of each call that is an effect.
     pub history: Vec<Entry>,
     /// When of the last one.
     pub at: Instant,
@@ -105,17 +107,19 @@ impl Survivor {
     /// Who calls servers that die.
     pub fn new() -> Result<Survivor, Stopped> {
         let (domain, directory) = (Domain::new()?, tempfile::tempdir()?);
-        let held = Held::by(std::process::id());
+        let held = Held::by(std::process::id())?;
         let mut survivor = Survivor { is_long: false, domain, directory, calls: 0, held };
         // What the first server makes for good belongs to the measure.
         let mut server = survivor.server()?;
         let answers = survivor.call();
-        let status = server.end()?;
-        if !answers.are_all() || !status.success() {
-            return Err(format!("a server that was left alone ended with {status}").into());
+        if let Some(wrong) = server.end()?.wrong(None) {
+            return Err(wrong.into());
+        }
+        if !answers.are_all() {
+            return Err(format!("a server left alone: {answers:?}").into());
         }
         std::thread::sleep(SETTLED);
-        survivor.held = Held::by(std::process::id());
+        survivor.held = Held::by(std::process::id())?;
         Ok(survivor)
     }
 
@@ -136,7 +140,7 @@ impl Survivor {
 
     /// Binds, calls until a call fails, and gives the binding up.
     pub fn call(&mut self) -> Answers {
-        let mut told = Answers { history: Vec::new(), at: Instant::now(), lost: 0 };
+        let mut told = Answers { long: Ok(()), history: Vec::new(), at: Instant::now(), lost: 0 };
         let bound = bind_in(&self.domain, self.directory.path(), NAME, TIMEOUT);
         told.at = Instant::now();
         let Ok(client) = bound else {
@@ -145,8 +149,9 @@ impl Survivor {
         let client = client.with_deadline(TIMEOUT);
         let mut returned = 0;
         if self.is_long {
-            returned += u64::from(effects::call_long(&client).is_ok());
+            told.long = effects::call_long(&client);
             told.at = Instant::now();
+            returned += u64::from(told.long.is_ok());
         }
         for _ in 0..CALLS {
             self.calls += 1;
@@ -159,7 +164,7 @@ impl Survivor {
             }
             returned += 1;
         }
-        told.lost = published(std::process::id()).saturating_sub(returned);
+        told.lost = published().saturating_sub(returned);
         told
     }
 
@@ -171,18 +176,17 @@ impl Survivor {
         let (answers, ended) = std::thread::scope(|threads| {
             let watch = threads.spawn(|| end_of(&process));
             let answers = self.call();
-            let status = if answers.are_all() { server.end() } else { server.ended_in_time() };
-            let ended = watch.join().expect("the watch");
-            (answers, ended.and_then(|at| Ok((at, status?))))
+            let ended = if answers.are_all() { server.end() } else { server.wait() };
+            let at = watch.join().expect("the watch");
+            (answers, at.and_then(|at| Ok((at, ended?))))
         });
-        let (ended, status) = ended?;
-        let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
-        if life.was_killed && !answers.are_all() {
-            life.told_after = Some(answers.at.saturating_duration_since(ended));
-        }
-        let is_whole = answers.are_all() && status.success();
-        if !life.was_killed && !is_whole {
-            life.violations.push(format!("a server that was not killed ended with {status}"));
+        let (at, ended) = ended?;
+        let mut life = Life { was_killed: ended.was_killed_by_plant(), ..Life::default() };
+        life.violations.extend(ended.wrong(Some(PLANT)));
+        match (life.was_killed, answers.are_all()) {
+            (true, false) => life.told_after = Some(answers.at.saturating_duration_since(at)),
+            (false, false) => life.violations.push(format!("nobody died: {answers:?}")),
+            (_, true) => {}
         }
         if answers.lost > 0 {
             life.violations.push(format!("{} replies were there and not delivered", answers.lost));
@@ -216,9 +220,7 @@ impl Survivor {
         if !said.is_empty() {
             drop(server.take_input());
         }
-        let ended = server.ended_in_time();
-        let complaints = server.said()?.1;
-        violations.extend(ending(ended, !said.is_empty(), &complaints));
+        violations.extend(ending(server.wait(), !said.is_empty()));
         Ok(Disturbed { seen: strace.seen()?, violations })
     }
 
@@ -234,9 +236,11 @@ impl Survivor {
         (count != ITEMS as usize).then(|| format!("a feed of {ITEMS} is over after {count}"))
     }
 
-    /// What dead servers have left here after a while.
-    pub fn left_behind(&self) -> Option<String> {
-        left_behind(self.held)
+    /// What dead servers have left here after a while, and what they ran that nobody had called.
+    pub fn left_behind(&self) -> Vec<String> {
+        let numbers = 1..=self.calls;
+        let was_made = |call: CallName| call.client == SURVIVOR && numbers.contains(&call.number);
+        left_behind(self.held, unmade(&self.effects(), was_made))
     }
 
     fn effects(&self) -> Effects {
@@ -244,25 +248,31 @@ impl Survivor {
     }
 }
 
-/// What this process holds more than it did, after a while.
-pub fn left_behind(held: Held) -> Option<String> {
-    let still = held.again(std::process::id(), Duration::from_secs(2)).err()?;
-    Some(format!("{still:?} is held after the deaths, {held:?} before"))
+/// Whether it is among the calls that each caller makes.
+pub fn is_a_callers(call: CallName) -> bool {
+    (1..=EFFECTS_OF_A_CALLER).contains(&call.number)
+}
+
+/// What this process holds more than it did, after a while, beside what else is wrong.
+pub fn left_behind(held: Held, mut wrong: Vec<String>) -> Vec<String> {
+    let still = held.again(std::process::id(), Duration::from_secs(2)).err();
+    wrong.extend(still.map(|still| format!("after the deaths {still}")));
+    wrong
 }
 
 impl Answers {
     /// Every call returned.
-    fn are_all(&self) -> bool {
+    pub fn are_all(&self) -> bool {
         let returned = self.history.iter().filter(|entry| entry.told == Told::Returned);
-        returned.count() as u64 == CALLS
+        self.long.is_ok() && returned.count() as u64 == CALLS
     }
 }
 
 /// What is wrong with how a player ended whose system calls were disturbed. It may be killed, and
 /// it may end because a library panics or finds no memory; else it says what came of it.
-fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Option<String> {
-    let status = match ended {
-        Ok(status) => status,
+fn ending(ended: io::Result<Ended>, has_said: bool) -> Option<String> {
+    let Ended { status, complaints, .. } = match ended {
+        Ok(ended) => ended,
         Err(error) => return Some(error.to_string()),
     };
     // `rustix` learns of the length of a page in one of two ways, and panics where both fail.
@@ -283,11 +293,11 @@ fn ending(ended: io::Result<ExitStatus>, has_said: bool, complaints: &str) -> Op
 
 /// How many replies stand in the A-stacks of the bindings that this process has imported: each
 /// idle A-stack says how many calls on it were replied to, each other one had one more posted.
-pub fn published(pid: u32) -> u64 {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else {
-        return 0;
-    };
+///
+/// # Panics: it cannot look at its own memory.
+pub fn published() -> u64 {
+    let maps = maps_of(std::process::id()).expect("this process has mappings");
+    let memory = File::open("/proc/self/mem").expect("this process may read its own memory");
     let heads = maps.lines().filter(|line| line.contains("memfd:nearcall-heads"));
     let starts = heads.filter_map(|line| u64::from_str_radix(line.split('-').next()?, 16).ok());
     let mut sum = 0;
@@ -338,12 +348,12 @@ impl Host {
             neighbour,
             directory,
             clients: 0,
-            held: Held::by(std::process::id()),
+            held: Held::by(std::process::id())?,
         };
         // What the first client makes for good belongs to the measure.
         host.outlive(None)?;
         std::thread::sleep(SETTLED);
-        host.held = Held::by(std::process::id());
+        host.held = Held::by(std::process::id())?;
         Ok(host)
     }
 
@@ -364,21 +374,25 @@ impl Host {
         }
         // One that met the instruction while it waited is gone already, and does not hear it.
         let _ = client.go();
-        let status = client.ended_in_time()?;
-        let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
-        let (said, complaints) = client.said()?;
-        if !life.was_killed && !status.success() {
-            life.violations.push(format!("a client ended with {status}: {complaints}"));
-        }
-        let history = heard(number, &said);
-        if !life.was_killed && history.iter().any(|entry| entry.told != Told::Returned) {
+        let ended = client.wait()?;
+        let mut life = Life { was_killed: ended.was_killed_by_plant(), ..Life::default() };
+        life.violations.extend(ended.wrong(Some(PLANT)));
+        let said = &ended.said;
+        if !life.was_killed && !self.is_whole(number, said) {
             life.violations.push(format!("a client that was not killed said {said:?}"));
         }
-        life.violations.extend(self.judge(&history));
+        life.violations.extend(self.judge(&heard(number, said)));
         if let Err(error) = self.neighbour.add(2, 3) {
             life.violations.push(format!("a neighbour's call failed: {error}"));
         }
         Ok(life)
+    }
+
+    /// Whether a client says that all its calls returned.
+    pub fn is_whole(&self, number: u64, said: &str) -> bool {
+        let has_returned = |entry: &Entry| entry.told == Told::Returned;
+        let is_short_of_none = !self.is_long || said.contains(told::LONG_RETURNED);
+        is_short_of_none && heard(number, said).iter().all(has_returned)
     }
 
     /// What is wrong with what a client was told.
@@ -394,21 +408,23 @@ impl Host {
         let mut client = Player::start(Role::Call, path, NAME, &format!("{number}*"))?;
         let strace = Strace::attach(client.pid(), injects)?;
         client.go()?;
-        let ended = client.ended_in_time();
-        let (said, complaints) = client.said()?;
-        let history = heard(number, &said);
+        let ended = client.wait();
+        let said = ended.as_ref().map_or("", |ended| &ended.said);
+        let history = heard(number, said);
         let is_told = history.iter().all(|entry| entry.told != Told::Nothing);
         let has_said = is_told || said.starts_with("no binding: ");
         let mut violations = self.judge(&history);
-        violations.extend(ending(ended, has_said, &complaints));
+        violations.extend(ending(ended, has_said));
         if let Err(error) = self.neighbour.add(2, 3) {
             violations.push(format!("a neighbour's call failed: {error}"));
         }
         Ok(Disturbed { seen: strace.seen()?, violations })
     }
 
-    /// What dead clients have left here after a while.
-    pub fn left_behind(&self) -> Option<String> {
-        left_behind(self.held)
+    /// What dead clients have left here after a while, and what ran that none of them had called.
+    pub fn left_behind(&self) -> Vec<String> {
+        let clients = 1..=self.clients;
+        let was_made = |call: CallName| clients.contains(&call.client) && is_a_callers(call);
+        left_behind(self.held, unmade(&effects::written(self.directory.path()), was_made))
     }
 }

@@ -163,6 +163,11 @@ pub fn relayed(CallName { client, number }: CallName) -> CallName {
     CallName { client: client | RELAYED, number }
 }
 
+/// The call of a client that a server makes this one for, or this one itself.
+pub fn first_of(CallName { client, number }: CallName) -> CallName {
+    CallName { client: client & !RELAYED, number }
+}
+
 /// What servers were told of the calls that they made for others, in `directory`.
 pub fn told(directory: &Path) -> Vec<Entry> {
     let entry = |[client, number, word, life, blamed]: [u64; 5]| {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::effects;
-use super::oracle::{CallName, Entry, Told, judge};
+use super::oracle::{CallName, Entry, Told, judge, unmade};
 use super::report::Report;
 use crate::effects::effects::EffectsClient;
 
@@ -48,6 +48,13 @@ impl Honest {
         outcome.is_ok()
     }
 
+    /// Whether a call is none of those that it has made, and is said to be its own.
+    fn disowns(&self, CallName { client, number }: CallName) -> bool {
+        // Relaxed: as above.
+        let is_past = number >= self.calls.load(Ordering::Relaxed);
+        client == self.number && (is_past || !number.is_multiple_of(self.share))
+    }
+
     /// Has the oracle judge its calls by what was written down in `directory`.
     pub fn judge(&self, report: &mut Report, directory: &Path) {
         judge_all(report, [self], directory);
@@ -65,6 +72,8 @@ pub fn judge_all<'h>(
     for honest in all {
         let history = honest.history.lock().unwrap_or_else(PoisonError::into_inner);
         report.violations.extend(judge(&history, &effects));
+        // Those of others are not its to know.
+        report.violations.extend(unmade(&effects, |call| !honest.disowns(call)));
         returned += history.iter().filter(|entry| entry.told == Told::Returned).count();
     }
     report.at_least("calls judged", returned as f64, 1.0, "");

@@ -48,33 +48,56 @@ pub struct Call {
     fixed_bytes: [u64; 2],
     /// Makes it. What came of it, in words.
     make: fn(&FaultsClient) -> String,
+    /// What is to come of it where nobody changes anything.
+    pub right: &'static str,
 }
 
 const fn call(
     procedure: &'static str,
     fixed_bytes: [u64; 2],
     make: fn(&FaultsClient) -> String,
+    right: &'static str,
 ) -> Call {
-    Call { procedure, fixed_bytes, make }
+    Call { procedure, fixed_bytes, make, right }
 }
 
 /// A call of each kind of parameter.
 pub const CALLS: &[Call] = &[
-    call("null", [0, 0], |client| format!("{:?}", client.null())),
-    call("add", [8, 4], |client| format!("{:?}", client.add(2, 3))),
-    call("_set_level", [4, 0], |client| format!("{:?}", client.set_level(7))),
-    call("refuse", [4, 8], |client| format!("{:?}", client.refuse(5))),
-    call("greet", [4, 4], |client| format!("{:?}", client.greet("some name"))),
-    call("mirror", [4, 4], |client| {
-        let shape =
-            |name: &str, x| Shape { name: name.to_owned(), points: vec![Point { x, y: 1.5 }] };
-        format!("{:?}", client.mirror(&[shape("one", 1), shape("two", 2)]))
-    }),
-    call("join", [16, 4], |client| format!("{:?}", client.join(&[1, 2, 3], &[4, 5], &[], "end"))),
-    call("sum", [4, 4], |client| format!("{:?}", client.sum(&[1; 24][..]))),
-    call("echo", [4, 4], |client| format!("{:?}", client.echo(&[9; 70]))),
-    call("work", [12, 4], |client| format!("{:?}", client.work(1, 0, &[1, 2, 3]))),
+    call("null", [0, 0], |client| format!("{:?}", client.null()), "Ok(())"),
+    call("add", [8, 4], |client| format!("{:?}", client.add(2, 3)), "Ok(5)"),
+    call("_set_level", [4, 0], |client| format!("{:?}", client.set_level(7)), "Ok(())"),
+    call("refuse", [4, 8], |client| format!("{:?}", client.refuse(5)), REFUSED),
+    call("greet", [4, 4], |client| format!("{:?}", client.greet("some name")), GREETING),
+    call("mirror", [4, 4], mirror, MIRRORED),
+    call("join", [16, 4], join, JOINED),
+    call("sum", [4, 4], |client| format!("{:?}", client.sum(&[1; 24][..])), "Ok(24)"),
+    call("echo", [4, 4], echo, "the same again"),
+    call("work", [12, 4], |client| format!("{:?}", client.work(1, 0, &[1, 2, 3])), WORKED),
 ];
+
+const REFUSED: &str = "Err(Exception(Refused(Refused { code: 5, reason: \"code 5\" })))";
+const GREETING: &str = "Ok(\"hello, some name\")";
+const MIRRORED: &str = "Ok([Shape { name: \"two\", points: [Point { x: -2, y: -1.5 }] }, \
+                        Shape { name: \"one\", points: [Point { x: -1, y: -1.5 }] }])";
+const JOINED: &str = "Ok([1, 2, 3, 4, 5, 101, 110, 100])";
+const WORKED: &str = "Ok([1, 1, 2, 3])";
+
+fn mirror(client: &FaultsClient) -> String {
+    let shape = |name: &str, x| Shape { name: name.to_owned(), points: vec![Point { x, y: 1.5 }] };
+    format!("{:?}", client.mirror(&[shape("one", 1), shape("two", 2)]))
+}
+
+fn echo(client: &FaultsClient) -> String {
+    let data = [9; 70];
+    match client.echo(&data) {
+        Ok(echo) if echo == data => "the same again".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+fn join(client: &FaultsClient) -> String {
+    format!("{:?}", client.join(&[1, 2, 3], &[4, 5], &[], "end"))
+}
 
 /// Which side of a binding is watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,9 +232,19 @@ impl LookedAt {
 
     /// The same with a new server and a new client.
     pub fn renew(&mut self) -> Result<(), Stopped> {
-        self.watched.finish();
+        self.end()?;
         *self = LookedAt::new(self.side)?;
         Ok(())
+    }
+
+    /// Ends both sides.
+    ///
+    /// # Errors: one of them has panicked, or had ended before.
+    pub fn end(&mut self) -> Result<(), Stopped> {
+        let watched = self.watched.finish()?;
+        let server = self.server.as_mut().map(Player::end).transpose()?;
+        let wrong = watched.or(server.and_then(|ended| ended.wrong(None)));
+        wrong.map_or(Ok(()), |wrong| Err(wrong.into()))
     }
 
     /// The head's words but the turn, and those of the message: of a call, or of its reply.
@@ -222,7 +255,7 @@ impl LookedAt {
         let named = named.map(|(name, at)| word(Some(name), at, head.at(at)));
         let length = named[1];
         let mut message_bytes = 0;
-        self.call(call, &[length], |memory, _| {
+        self.call_in_order(call, &[length], |memory, _| {
             message_bytes = load(memory, length.place.here)?;
             Ok(())
         })?;
@@ -256,7 +289,7 @@ impl LookedAt {
             extents.iter().map(|extent| load(memory, head(extent).here)).collect()
         };
         let before = turns(&self.memory)?;
-        self.call(call, &[], |_, _| Ok(()))?;
+        self.call_in_order(call, &[], |_, _| Ok(()))?;
         let after = turns(&self.memory)?;
         let moved = (0..extents.len()).find(|at| before[*at] != after[*at]);
         let extent = &extents[moved.ok_or("no A-stack of its class was called on")?];
@@ -304,6 +337,22 @@ impl LookedAt {
                 false => Ok(()),
             }
         })??)
+    }
+
+    /// The same where nothing is changed.
+    ///
+    /// # Errors: it comes to something else than what is right.
+    pub fn call_in_order(
+        &mut self,
+        call: Call,
+        words: &[Word],
+        loaded: impl FnMut(&File, usize) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped> {
+        let Call { procedure, right, .. } = call;
+        match self.call(call, words, loaded)? {
+            came_to if came_to == right => Ok(()),
+            came_to => Err(format!("{procedure} came to {came_to}, {right} is right").into()),
+        }
     }
 
     /// Waits until so many looks in a row find no load, and the turn words as they are to be.

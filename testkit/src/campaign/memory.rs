@@ -15,15 +15,17 @@ pub const ARENA_BYTES: u64 = 64 << 20;
 /// Memory of a process that is its own and not in the C library's heaps, KiB: what it has freed
 /// there it may keep.
 pub fn outside_heaps_kb(pid: u32) -> io::Result<u64> {
-    fs::read_to_string(format!("/proc/{pid}/smaps")).map(|smaps| outside_heaps(&smaps))
+    let smaps = fs::read_to_string(format!("/proc/{pid}/smaps"))?;
+    outside_heaps(&smaps).ok_or_else(|| io::Error::other(format!("process {pid} has ended")))
 }
 
-fn outside_heaps(smaps: &str) -> u64 {
-    let (mut sum, mut is_heap) = (0, false);
+/// `None`: no mapping tells what of it is in memory.
+fn outside_heaps(smaps: &str) -> Option<u64> {
+    let (mut sum, mut is_heap) = (None, false);
     for line in smaps.lines() {
         if let Some(anonymous) = line.strip_prefix("Anonymous:") {
-            let kb = anonymous.split_whitespace().next().and_then(|kb| kb.parse().ok());
-            sum += if is_heap { 0 } else { kb.unwrap_or(0) };
+            let kb: u64 = anonymous.split_whitespace().next()?.parse().ok()?;
+            sum = Some(sum.unwrap_or(0) + if is_heap { 0 } else { kb });
         } else if let Some((start, _)) = line.split_once('-')
             && let Ok(start) = u64::from_str_radix(start, 16)
         {
@@ -85,6 +87,7 @@ mod tests {
         let smaps = "7f9b10000000-7f9b14000000 rw-p 0 00:00 0\nRss: 9 kB\nAnonymous: 100 kB\n\
                      7f9b14f3f000-7f9b1513f000 rw-p 0 00:00 0\nAnonymous: 12 kB\n\
                      55d0c0001000-55d0c0022000 rw-p 0 00:00 0    [heap]\nAnonymous: 50 kB\n";
-        assert_eq!(outside_heaps(smaps), 12);
+        assert_eq!(outside_heaps(smaps), Some(12));
+        assert_eq!(outside_heaps(""), None);
     }
 }

@@ -4,7 +4,7 @@
 //! its client was told. The effects are what the procedure wrote down, with the life that it ran
 //! in, which outlives every domain. Nothing else is believed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use nearcall::{Binding, CallError, Ran};
 
@@ -91,7 +91,7 @@ impl Told {
     }
 }
 
-/// What is wrong with a history.
+/// What is wrong with a history of some of the calls that were made.
 pub fn judge(history: &[Entry], effects: &Effects) -> Vec<String> {
     let faults = history.iter().flat_map(|entry| {
         let lives = effects.get(&entry.call).map_or(&[][..], |lives| lives);
@@ -100,6 +100,23 @@ pub fn judge(history: &[Entry], effects: &Effects) -> Vec<String> {
             .map(move |fault| format!("call {number} of client {client} {fault} ({lives:?})"))
     });
     faults.collect()
+}
+
+/// What is wrong with effects: those of calls that nobody has made.
+pub fn unmade(effects: &Effects, was_made: impl Fn(CallName) -> bool) -> Vec<String> {
+    let nobodys = effects.iter().filter(|(call, _)| !was_made(**call));
+    let fault = |(CallName { client, number }, lives): (&CallName, &Vec<u64>)| {
+        format!("call {number} of client {client} was never made, and ran ({lives:?})")
+    };
+    nobodys.map(fault).collect()
+}
+
+/// What is wrong with a history of all calls that were made, whoever made them.
+pub fn judge_all(history: &[Entry], effects: &Effects) -> Vec<String> {
+    let made: HashSet<CallName> = history.iter().map(|entry| entry.call).collect();
+    let mut wrong = judge(history, effects);
+    wrong.extend(unmade(effects, |call| made.contains(&call)));
+    wrong
 }
 
 /// What is wrong with a call that ran in these lives.
@@ -146,6 +163,18 @@ mod tests {
         check(Told::Returned, &[], false);
         check(Told::DidNotRun, &[], true);
         check(Told::DidNotRun, &[5], false);
+    }
+
+    #[test]
+    fn what_nobody_has_called_does_not_run() {
+        let entry = Entry::told(CALL, Told::Returned);
+        let another = CallName { number: 3, ..CALL };
+        let effects = Effects::from([(CALL, vec![5]), (another, vec![5])]);
+        assert!(judge(&[entry], &effects).is_empty());
+        let wrong = ["call 3 of client 1 was never made, and ran ([5])"];
+        assert_eq!(judge_all(&[entry], &effects), wrong);
+        assert_eq!(unmade(&effects, |call| call == CALL), wrong);
+        assert!(judge_all(&[entry, Entry::told(another, Told::Returned)], &effects).is_empty());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!       ── end of input ──▶         it ends in an orderly way
 //! ```
 
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -33,6 +33,9 @@ const MARK: &str = "--play";
 /// The instruction that kills who executes it.
 const BREAKPOINT: [u8; 1] = [0xcc];
 
+/// What it kills by.
+pub const PLANT: Signal = Signal::TRAP;
+
 /// A process that plays a role. Dropping it kills it.
 #[derive(Debug)]
 pub struct Player {
@@ -50,6 +53,17 @@ pub struct Program {
     pub path: PathBuf,
     /// What its environment has beside this one's.
     pub environment: &'static [(&'static str, &'static str)],
+}
+
+/// How a player ended, and all that it had said by then.
+#[derive(Debug)]
+pub struct Ended {
+    /// How.
+    pub status: ExitStatus,
+    /// Its lines that nobody has read before.
+    pub said: String,
+    /// What it complained of.
+    pub complaints: String,
 }
 
 /// Longest that a player may take to end.
@@ -181,8 +195,9 @@ impl Player {
             return Ok(player);
         }
         // One that says nothing has ended.
-        let complaints = if line.is_empty() { player.said()?.1 } else { String::new() };
-        Err(io::Error::other(format!("a player said {line:?} first; {complaints}")))
+        let ended = if line.is_empty() { player.wait()?.wrong(None) } else { None };
+        let ended = ended.unwrap_or_default();
+        Err(io::Error::other(format!("a player said {line:?} first; {ended}")))
     }
 
     /// Its number.
@@ -281,9 +296,25 @@ impl Player {
     }
 
     /// Ends its input and waits until it has ended.
-    pub fn end(&mut self) -> io::Result<ExitStatus> {
+    ///
+    /// # Errors: it has not within ten seconds, and was killed.
+    pub fn end(&mut self) -> io::Result<Ended> {
         drop(self.child.stdin.take());
-        self.child.wait()
+        self.wait()
+    }
+
+    /// Waits until it has ended of its own accord, or of what was done to it.
+    ///
+    /// # Errors: it has not within ten seconds, and was killed.
+    pub fn wait(&mut self) -> io::Result<Ended> {
+        let status = self.ended_in_time()?;
+        self.told(status)
+    }
+
+    /// Kills it, and waits until it is gone. Whether it was dead before its end says.
+    pub fn end_by_kill(&mut self) -> io::Result<Ended> {
+        let status = self.kill()?;
+        self.told(status)
     }
 
     /// Its input, which ends when this is dropped.
@@ -296,14 +327,42 @@ impl Player {
         (self.take_input(), self.output.take().expect("taken once"))
     }
 
-    /// What it said, once it has ended: its lines, and what it complained of.
-    pub fn said(mut self) -> io::Result<(String, String)> {
-        let (mut said, mut complaints) = (String::new(), String::new());
-        self.output.take().expect("not taken").read_to_string(&mut said)?;
+    /// Its lines until it ends that nobody has read before.
+    pub fn said(&mut self) -> io::Result<String> {
+        let mut said = String::new();
+        if let Some(output) = &mut self.output {
+            output.read_to_string(&mut said)?;
+        }
+        Ok(said)
+    }
+
+    /// What is to be known of it, once it has ended so.
+    pub fn told(&mut self, status: ExitStatus) -> io::Result<Ended> {
+        let said = self.said()?;
+        let mut complaints = String::new();
         if let Some(mut errors) = self.child.stderr.take() {
             errors.read_to_string(&mut complaints)?;
         }
-        Ok((said, complaints))
+        Ok(Ended { status, said, complaints })
+    }
+}
+
+impl Ended {
+    /// What is wrong with it: a player is to end with success, or by this signal if that was sent
+    /// to it, and without a word of a panic, whatever became of the thread that panicked.
+    #[must_use]
+    pub fn wrong(&self, but_by: Option<Signal>) -> Option<String> {
+        let Ended { status, complaints, .. } = self;
+        let by = status.signal();
+        let is_meant = by.is_some() && by == but_by.map(Signal::as_raw);
+        let is_in_order = status.success() || is_meant;
+        let is_sound = is_in_order && !complaints.contains("panicked at ");
+        (!is_sound).then(|| format!("a player ended by {status}: {}", complaints.trim()))
+    }
+
+    /// Whether it died of an instruction that [`Player::plant`] put there.
+    pub fn was_killed_by_plant(&self) -> bool {
+        self.status.signal() == Some(PLANT.as_raw())
     }
 }
 
@@ -315,11 +374,6 @@ impl Drop for Player {
         // It may have ended already.
         let _ = self.kill();
     }
-}
-
-/// Whether a process died of an instruction that [`Player::plant`] put there.
-pub fn died_of_plant(status: ExitStatus) -> bool {
-    status.signal() == Some(Signal::TRAP.as_raw())
 }
 
 /// Where the program lies in a process that runs it.
@@ -473,67 +527,42 @@ pub fn bind_in(
     Ok(EffectsClient::new(binding.map_err(|error| io::Error::other(error.to_string()))?))
 }
 
-/// What a process holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
-    /// Open descriptors.
-    pub descriptors: usize,
-    /// Mappings of our segments.
-    pub segments: usize,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Held {
-    /// By a process; nothing if it is gone.
-    pub fn by(pid: u32) -> Held {
-        let descriptors = std::fs::read_dir(format!("/proc/{pid}/fd")).map_or(0, Iterator::count);
-        let mut maps = String::new();
-        if let Ok(mut file) = File::open(format!("/proc/{pid}/maps")) {
-            // Cut short it would be of a process that is just ending.
-            let _ = file.read_to_string(&mut maps);
-        }
-        let segments = maps.lines().filter(|line| line.contains("memfd:nearcall")).count();
-        Held { descriptors, segments }
+    /// How a player ended that a shell plays.
+    fn ended(script: &str) -> Ended {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let output = child.stdout.take().map(BufReader::new);
+        Player { child, output, is_gone: false }.end().unwrap()
     }
 
-    /// Waits until a process holds no more than this again, and a segment that a bind may leave
-    /// ready for the next. What it still holds if it does not.
-    pub fn again(self, pid: u32, longest: Duration) -> Result<(), Held> {
-        let begin = Instant::now();
-        loop {
-            let now = Held::by(pid);
-            if now.descriptors <= self.descriptors + 1 && now.segments <= self.segments + 1 {
-                return Ok(());
-            }
-            if begin.elapsed() > longest {
-                return Err(now);
-            }
-            std::thread::sleep(Duration::from_millis(1));
+    #[test]
+    fn a_player_that_ends_in_order_says_what_it_has_to_say() {
+        let ended = ended("read line; echo over; echo hm >&2");
+        assert_eq!((ended.said.as_str(), ended.complaints.as_str()), ("over\n", "hm\n"));
+        assert_eq!(ended.wrong(None), None);
+    }
+
+    #[test]
+    fn a_player_that_fails_panics_or_is_killed_is_wrong() {
+        for script in ["exit 101", "kill -SEGV $$", "kill -KILL $$"] {
+            assert!(ended(script).wrong(None).is_some(), "{script}");
+        }
+        let wrong = ended("echo \"thread 'x' panicked at y\" >&2").wrong(None).unwrap();
+        assert!(wrong.contains("panicked at y"), "{wrong}");
+    }
+
+    #[test]
+    fn a_player_that_was_killed_may_have_died_of_that_and_of_nothing_else() {
+        let killed = Some(Signal::KILL);
+        assert_eq!(ended("kill -KILL $$").wrong(killed), None);
+        assert_eq!(ended("exit 0").wrong(killed), None);
+        for script in ["kill -SEGV $$", "exit 1", "echo panicked at x >&2; kill -KILL $$"] {
+            assert!(ended(script).wrong(killed).is_some(), "{script}");
         }
     }
-}
-
-/// Nanoseconds that the threads of a process have run.
-pub fn run_ns(pid: u32) -> u64 {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let ns = |task: std::fs::DirEntry| {
-        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<u64>().ok()
-    };
-    tasks.filter_map(ns).sum()
-}
-
-/// Memory of a process that is its own, KiB.
-pub fn resident_kb(pid: u32) -> u64 {
-    status_kb(pid, "RssAnon:")
-}
-
-/// Memory of a process that it shares with others, KiB.
-pub fn shared_kb(pid: u32) -> u64 {
-    status_kb(pid, "RssShmem:")
-}
-
-fn status_kb(pid: u32, key: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(key));
-    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -63,6 +63,19 @@ impl Report {
         self.violations.push(violation.to_string());
     }
 
+    /// Notes a part that is not done for want of something: as what it is, and in CI, which may
+    /// lack what `lacking` names alone, as what must not be.
+    pub fn lacks(&mut self, what: &str) {
+        self.lacks_in(what, lacking::is_ci());
+    }
+
+    fn lacks_in(&mut self, what: &str, is_ci: bool) {
+        match lacking::excuse(is_ci, what) {
+            Ok(_) => self.figure(format!("NOT DONE for want of {what}")),
+            Err(failure) => self.violation(failure),
+        }
+    }
+
     /// Notes a number that must not be over its limit.
     pub fn at_most(&mut self, what: &str, found: f64, limit: f64, unit: &str) {
         self.figure(format!("{what} {}{unit} (limit {limit}{unit})", shortened(found)));
@@ -171,6 +184,19 @@ mod tests {
         assert!(found.violations.is_empty());
         found.at_least("share", 79.0, 80.0, " %");
         assert_eq!(found.violations, ["share of 79 % is under 80 %"]);
+    }
+
+    #[test]
+    fn a_part_that_is_not_done_is_told_and_fails_in_ci() {
+        let mut found = report(1);
+        found.lacks_in("landlock", false);
+        assert_eq!(found.figures, ["NOT DONE for want of landlock"]);
+        assert!(found.violations.is_empty());
+        let mut found = report(1);
+        found.lacks_in("landlock", true);
+        found.lacks_in("a pid namespace", true);
+        assert_eq!(found.violations, ["CI has to have landlock"]);
+        assert_eq!(found.figures, ["NOT DONE for want of a pid namespace"]);
     }
 
     #[test]

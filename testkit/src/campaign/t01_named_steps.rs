@@ -64,18 +64,14 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         }
     }
     let crowd_ms = outlive_in_crowds(&survivor, &mut report)?;
-    if let Some(left) = survivor.left_behind() {
-        report.violation(left);
-    }
+    report.violations.extend(survivor.left_behind());
     let mut host = Host::new()?;
     let steps = choose(setup, "T1 client", code::lines_of(&met_by_client(&mut host, &known)?)?);
     names += steps.len();
     for (name, offset) in &steps {
         die(deaths, &mut report, name, &mut told, || host.outlive(Some(*offset)))?;
     }
-    if let Some(left) = host.left_behind() {
-        report.violation(left);
-    }
+    report.violations.extend(host.left_behind());
     report.figure(format!("{names} named steps"));
     if names < 2 * 40 {
         report.violation(format!("{names} steps are fewer than 40 on each side"));

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::code;
-use super::deaths::{Host, Life, Survivor};
+use super::deaths::{Answers, Host, Life, Survivor};
 use super::report::{Report, Stopped};
 use super::{Setup, player::Player};
 
@@ -75,9 +75,7 @@ fn kill(
         killed.servers += 1;
     }
     killed.lived += begin.elapsed();
-    if let Some(left) = survivor.left_behind() {
-        report.violation(left);
-    }
+    report.violations.extend(survivor.left_behind());
     let mut host = Host::new()?;
     host.is_long = but.is_some();
     let client = others(met_by_client(&mut host, known)?, but.map(|met| &*met.client));
@@ -87,9 +85,7 @@ fn kill(
         killed.clients += 1;
     }
     killed.lived += begin.elapsed();
-    if let Some(left) = host.left_behind() {
-        report.violation(left);
-    }
+    report.violations.extend(host.left_behind());
     Ok(Met { server, client })
 }
 
@@ -130,23 +126,32 @@ pub fn tried(
 pub fn met_by_server(survivor: &mut Survivor, known: &[u64]) -> Result<Vec<u64>, Stopped> {
     let mut server = survivor.server()?;
     let input = server.take_input();
+    let mut answers = None;
     let met = code::executed(&server, known, || {
-        survivor.call();
+        answers = Some(survivor.call());
         drop(input);
     })?;
     Player::forget(server);
-    Ok(met)
+    match answers.filter(Answers::are_all) {
+        Some(_) => Ok(met),
+        None => Err("not every call of a server that was looked at returned".into()),
+    }
 }
 
 /// What a client executes.
 pub fn met_by_client(host: &mut Host, known: &[u64]) -> Result<Vec<u64>, Stopped> {
-    let (mut client, _) = host.client()?;
+    let (mut client, number) = host.client()?;
     let mut input = client.take_input();
     let met = code::executed(&client, known, || {
         use std::io::Write;
         // A client that is gone already has executed what it did.
         let _ = input.write_all(b"go\n");
     })?;
+    // Whoever looked has waited for it.
+    let said = client.said()?;
     Player::forget(client);
-    Ok(met)
+    match host.is_whole(number, &said) {
+        true => Ok(met),
+        false => Err(format!("a client that was looked at said {said:?}").into()),
+    }
 }

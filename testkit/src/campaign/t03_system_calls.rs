@@ -61,9 +61,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let mut host = Host::new()?;
     let of_clients =
         disturb(setup, &mut report, Side::Client, &mut |injects| host.disturbed(injects))?;
-    for left in [left_by_servers, host.left_behind()].into_iter().flatten() {
-        report.violation(left);
-    }
+    report.violations.extend([left_by_servers, host.left_behind()].concat());
     let [servers, clients] = [&of_servers, &of_clients].map(|met| met.kinds.len());
     let kinds = of_servers.kinds.union(&of_clients.kinds).count();
     report.figure(format!("{kinds} system calls, {servers} of a server, {clients} of a client"));

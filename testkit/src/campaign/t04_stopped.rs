@@ -12,7 +12,7 @@ use nearcall::CallError;
 use super::Setup;
 use super::effects;
 use super::latency::Times;
-use super::oracle::{CallName, Entry, judge};
+use super::oracle::{CallName, Entry, judge_all};
 use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
 use crate::effects::effects::EffectsClient;
@@ -94,6 +94,8 @@ struct Scene<'s> {
     history: Vec<Entry>,
     aborted: u64,
     late: Times,
+    /// Calls that were neither answered nor given up.
+    wrong: Vec<String>,
 }
 
 /// Stops, waits, lets go on.
@@ -115,7 +117,8 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         _ => "no control group here freezes: stopped by signals alone",
     });
     let (history, late) = (Vec::new(), Times::default());
-    let mut scene = Scene { client: &client, number: 0, history, aborted: 0, late };
+    let mut scene =
+        Scene { client: &client, number: 0, history, aborted: 0, late, wrong: Vec::new() };
     let mut chances = setup.chances("T4");
     let mut running = || Duration::from_micros(chances.u64(..RUNNING_US_MAX));
     let (mut late_ms, mut ratio) = (f64::MAX, f64::MAX);
@@ -150,17 +153,17 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     report.at_most("deadline over p99", late_ms, LATE_MS_P99, " ms late");
     report.at_most("p99 of others", ratio, SLOWED_MAX, " of that beside stops of another");
     for server in servers.iter_mut().flatten() {
-        server.end()?;
+        report.violations.extend(server.end()?.wrong(None));
     }
     Ok(report)
 }
 
 fn finish(report: &mut Report, scene: &Scene<'_>, directory: &Path) {
-    report.violations.extend(judge(&scene.history, &effects::written(directory)));
-    report.figure(format!("{} calls, {} given up", scene.history.len(), scene.aborted));
-    if scene.aborted == 0 {
-        report.violation("no call was given up");
-    }
+    report.violations.extend(judge_all(&scene.history, &effects::written(directory)));
+    report.figure(format!("{} calls", scene.history.len()));
+    report.violations.extend(scene.wrong.iter().cloned());
+    // One at each stop; beside other stops one may be late of itself.
+    report.at_least("given up", scene.aborted as f64, report.count as f64, "");
 }
 
 impl Scene<'_> {
@@ -227,7 +230,10 @@ impl Scene<'_> {
             return true;
         }
         self.late.push(took.saturating_sub(DEADLINE));
-        self.aborted += u64::from(matches!(outcome, Err(CallError::CallAborted { .. })));
+        match outcome {
+            Err(CallError::CallAborted { .. }) => self.aborted += 1,
+            other => self.wrong.push(format!("call {} came to {other:?}", self.number)),
+        }
         false
     }
 }

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use nearcall::Domain;
+use rustix::process::Signal;
 
 use super::Setup;
 use super::effects;
 use super::latency::Times;
-use super::oracle::{CallName, Entry, judge};
+use super::oracle::{CallName, Entry, Told, judge_all};
 use super::player::{Player, Role, bind_in};
 use super::report::{Report, Stopped};
 
@@ -34,8 +35,8 @@ struct Stage<'s> {
     is_over: AtomicBool,
     /// Which life of the server it is.
     life: AtomicU64,
-    /// How many clients are bound to it.
-    bound: AtomicU64,
+    /// How many clients are bound to it and have had a call return.
+    served: AtomicU64,
     ready: Mutex<Instant>,
 }
 
@@ -55,7 +56,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         directory: directory.path(),
         is_over: AtomicBool::new(false),
         life: AtomicU64::new(0),
-        bound: AtomicU64::new(0),
+        served: AtomicU64::new(0),
         ready: Mutex::new(Instant::now()),
     };
     let deaths = if setup.is_nightly { DEATHS_AT_NIGHT } else { DEATHS };
@@ -75,15 +76,16 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         killed.map(|()| told)
     })?;
     report.count = deaths;
-    let (mut rebinds, mut calls) = (Times::default(), 0);
-    let written = effects::written(directory.path());
+    let (mut rebinds, mut history) = (Times::default(), Vec::new());
     for told in all {
         rebinds.extend([told.rebinds]);
-        calls += told.history.len();
+        history.extend(told.history);
         report.violations.extend(told.violations);
-        report.violations.extend(judge(&told.history, &written));
     }
-    report.figure(format!("{calls} calls of {CLIENTS} clients"));
+    report.violations.extend(judge_all(&history, &effects::written(directory.path())));
+    report.figure(format!("{} calls of {CLIENTS} clients", history.len()));
+    let returned = history.iter().filter(|entry| entry.told == Told::Returned).count();
+    report.at_least("returned", returned as f64, (deaths * CLIENTS) as f64, "");
     report.at_most("bound again p99", rebinds.quantile_us(0.99) / 1e3, REBOUND_MS_P99, " ms");
     Ok(report)
 }
@@ -93,20 +95,20 @@ fn one_life(stage: &Stage<'_>) -> Result<(), Stopped> {
     let mut server = Player::start(Role::Serve, stage.directory, NAME, "")?;
     *stage.ready.lock().expect("nobody panics here") = Instant::now();
     // SeqCst, all of them: as above.
-    stage.bound.store(0, SeqCst);
+    stage.served.store(0, SeqCst);
     // SeqCst: as above.
     stage.life.fetch_add(1, SeqCst);
     let begin = Instant::now();
     // SeqCst: as above.
-    while stage.bound.load(SeqCst) < CLIENTS {
+    while stage.served.load(SeqCst) < CLIENTS {
         if begin.elapsed() > Duration::from_secs(10) {
-            return Err("not every client binds again".into());
+            return Err("not every client is served again".into());
         }
         std::thread::sleep(Duration::from_micros(200));
     }
     std::thread::sleep(LIFE);
-    server.kill()?;
-    Ok(())
+    let killed = server.end_by_kill()?.wrong(Some(Signal::KILL));
+    killed.map_or(Ok(()), |wrong| Err(wrong.into()))
 }
 
 /// Binds whenever it is not bound, and calls.
@@ -133,12 +135,15 @@ fn live(stage: &Stage<'_>, client: u64) -> Memory {
             told.violations.push(format!("client {client} is bound to an earlier life"));
         }
         (life, incarnation) = (now, bound.binding().incarnation());
-        // SeqCst: as above.
-        stage.bound.fetch_add(1, SeqCst);
+        let first = number + 1;
         loop {
             number += 1;
             let outcome = bound.effect(client, number);
             told.history.push(Entry::of(CallName { client, number }, bound.binding(), &outcome));
+            if number == first && outcome.is_ok() {
+                // SeqCst: as above.
+                stage.served.fetch_add(1, SeqCst);
+            }
             // SeqCst: as above.
             if outcome.is_err() || stage.is_over.load(SeqCst) {
                 break;

@@ -11,7 +11,7 @@ use super::Setup;
 use super::effects;
 use super::honest::{Honest, SELDOM};
 use super::latency::{Times, call_until};
-use super::oracle::{CallName, Entry, Told, judge};
+use super::oracle::{CallName, Entry, Told, judge, unmade};
 use super::player::bind;
 use super::report::{Report, Stopped};
 
@@ -97,6 +97,10 @@ fn restart(
     }
     let what = "calls to a life that was over that might have run";
     report.at_most(what, f64::from(cannot_tell), 0.0, "");
-    report.violations.extend(judge(&history, &effects::written(path)));
+    let written = effects::written(path);
+    report.violations.extend(judge(&history, &written));
+    let is_own = |call: CallName| history.iter().any(|entry| entry.call == call);
+    let others = |call: CallName| call.client != RESTLESS_CLIENT;
+    report.violations.extend(unmade(&written, |call| others(call) || is_own(call)));
     Ok(bound)
 }

@@ -19,9 +19,10 @@ use std::time::Duration;
 
 use super::Setup;
 use super::hand;
+use super::held::Held;
 use super::honest::{Honest, SELDOM};
 use super::latency::{Times, call_until};
-use super::player::{Held, Player, Role, bind};
+use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
 
 pub use processes::bequeath;
@@ -86,13 +87,13 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let mut report = Report::of("scripts");
     let directory = tempfile::tempdir()?;
     let mut server = Player::start(Role::Serve, directory.path(), NAME, "")?;
-    let other = Player::start(Role::Serve, directory.path(), OTHER, "")?;
+    let mut other = Player::start(Role::Serve, directory.path(), OTHER, "")?;
     let target = |name, pid| Target { directory: directory.path().to_owned(), name, pid };
     let (target, elsewhere) = (target(NAME, server.pid()), target(OTHER, other.pid()));
     let neighbour = bind(directory.path(), NAME, Duration::from_secs(5))?;
     let neighbour = Honest::new(neighbour, 0, SELDOM);
     neighbour.client.add(2, 3)?;
-    let held = Held::by(target.pid);
+    let held = Held::by(target.pid)?;
 
     let mut scripts: Vec<_> =
         [binds::SCRIPTS, messages::SCRIPTS, words::SCRIPTS, processes::SCRIPTS].concat();
@@ -108,26 +109,16 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let rounds = if setup.is_nightly { 100 } else { 1 };
     attack(&mut report, &neighbour, &mut server, &target, &scripts, rounds)?;
     burn(&mut report, &neighbour, &mut server, [&target, &elsewhere])?;
-    check_end(&mut report, other)?;
+    report.violations.extend(other.end()?.wrong(None));
 
     if let Err(still) = held.again(target.pid, SETTLED) {
-        report.violation(format!("the server holds {still:?} after the attacks, {held:?} before"));
+        report.violation(format!("of the server's after the attacks {still}"));
     }
     neighbour.judge(&mut report, directory.path());
     drop(neighbour);
-    check_end(&mut report, server)?;
+    report.violations.extend(server.end()?.wrong(None));
     servers::run(&mut report, directory.path())?;
     Ok(report)
-}
-
-/// Ends a server, which must do so in order.
-fn check_end(report: &mut Report, mut server: Player) -> Result<(), Stopped> {
-    let status = server.end()?;
-    let (_, complaints) = server.said()?;
-    if !status.success() || complaints.contains("panicked") {
-        report.violation(format!("the server ended with {status}: {complaints}"));
-    }
-    Ok(())
 }
 
 /// Scripts that do one thing each.

@@ -60,11 +60,10 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let answered = answered.load(Ordering::Relaxed);
     report.at_least("calls of scribblers answered", answered as f64, ANSWERED_MIN as f64, "");
     drop(neighbour);
-    let status = server.end()?;
-    let (_, complaints) = server.said()?;
-    let is_sound = !complaints.contains("AddressSanitizer") && !complaints.contains("panicked");
-    if !status.success() || !is_sound {
-        report.violation(format!("the server ended with {status}: {complaints}"));
+    let ended = server.end()?;
+    report.violations.extend(ended.wrong(None));
+    if ended.complaints.contains("AddressSanitizer") {
+        report.violation(format!("the server complains: {}", ended.complaints));
     }
     Ok(report)
 }

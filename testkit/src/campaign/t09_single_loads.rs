@@ -50,6 +50,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
                 }
             }
         }
+        looked_at.end()?;
     }
     let [of_calls, of_replies] = decisions;
     report.figure(format!("{} procedures", CALLS.len()));
@@ -73,7 +74,7 @@ fn count(
     let mut least = vec![u32::MAX; watched.len()];
     for _ in 0..tries {
         let mut loads = vec![0; watched.len()];
-        looked_at.call(call, watched, |_, word| {
+        looked_at.call_in_order(call, watched, |_, word| {
             loads[word] += 1;
             Ok(())
         })?;

@@ -70,7 +70,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     }
     report.figure(format!("{looks} looks"));
     drop((writer, reader));
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     servers::run(setup, &mut report)?;
     forms::run(setup, &mut report)?;
     Ok(report)

@@ -9,7 +9,7 @@ use nearcall::{Binding, Domain};
 use super::Setup;
 use super::effects;
 use super::nightly;
-use super::player::{Player, Program, Role};
+use super::player::{Ended, Player, Program, Role};
 use super::report::{Report, Stopped};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::import_options;
@@ -35,8 +35,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     player.go()?;
     let line = player.line()?;
     report.count = line.strip_suffix(" calls").and_then(|count| count.parse().ok()).unwrap_or(0);
-    let status = player.end()?;
-    let (_, complaints) = player.said()?;
+    let Ended { status, complaints, .. } = player.end()?;
     let races = complaints.lines().filter(|line| line.contains("ThreadSanitizer: data race"));
     report.at_most("data races", races.count() as f64, 0.0, "");
     if !status.success() {

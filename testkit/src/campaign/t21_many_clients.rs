@@ -6,11 +6,14 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+
 use super::Setup;
 use super::effects;
+use super::held::{Held, resident_kb};
 use super::memory::{MemoryGroup, outside_heaps_kb};
-use super::oracle::{CallName, Entry, Told, judge};
-use super::player::{HOLDERS_CALL, Held, Player, Role, allow_descriptors, bind, resident_kb};
+use super::oracle::{CallName, Entry, Told, judge_all};
+use super::player::{HOLDERS_CALL, Player, Role, allow_descriptors, bind};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "crowded";
@@ -55,7 +58,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         || group.as_ref().and_then(|group| Some(group.read(KERNEL).ok()? as f64 / 1024.0));
     let neighbour = bind(directory.path(), NAME, Duration::from_secs(5))?;
     neighbour.null()?;
-    let before = Held::by(pid);
+    let before = Held::by(pid)?;
     let (memory_before, kernel_before) = (Memory::of(&mut server)?, kernel_kb());
     let start =
         |which: usize| Player::start(Role::Hold, directory.path(), NAME, &which.to_string());
@@ -65,7 +68,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let call = |which| CallName { client: which as u64, number: HOLDERS_CALL };
     let history: Vec<_> =
         (0..wanted).map(|which| Entry::told(call(which), Told::Returned)).collect();
-    let full = Held::by(pid);
+    let full = Held::by(pid)?;
     // Less what was made ready for the next client, perhaps.
     let each = |more: usize, less: usize| (more - less - 1) as f64 / wanted as f64;
     let descriptors = each(full.descriptors, before.descriptors);
@@ -83,21 +86,18 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     }
     let begin = Instant::now();
     if let Err(still) = before.again(pid, Duration::from_secs(10)) {
-        report
-            .violation(format!("the server holds {still:?} ten seconds later, {before:?} before"));
+        report.violation(format!("of the server's ten seconds later {still}"));
     }
     report.at_most("clean after", begin.elapsed().as_secs_f64(), CLEAN_S_MAX, " s");
-    drop(clients);
+    for mut client in clients {
+        report.violations.extend(client.wait()?.wrong(Some(Signal::KILL)));
+    }
     neighbour.null()?;
     // Once each, and not again by those who have died.
-    report.violations.extend(judge(&history, &effects::written(directory.path())));
+    report.violations.extend(judge_all(&history, &effects::written(directory.path())));
     Memory::of(&mut server)?.judge(&mut report, &memory_before);
     drop(neighbour);
-    let status = server.end()?;
-    let (_, complaints) = server.said()?;
-    if !status.success() || complaints.contains("panicked") {
-        report.violation(format!("the server ended with {status}: {complaints}"));
-    }
+    report.violations.extend(server.end()?.wrong(None));
     Ok(report)
 }
 
@@ -107,7 +107,7 @@ impl Memory {
         Ok(Memory {
             heap: server.heap_bytes()? as f64 / 1024.0,
             outside: outside_heaps_kb(pid)? as f64,
-            resident: resident_kb(pid),
+            resident: resident_kb(pid)?,
         })
     }
 

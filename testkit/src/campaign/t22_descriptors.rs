@@ -7,14 +7,16 @@
 mod shares;
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::io::{FdFlags, fcntl_setfd};
 
 use super::Setup;
+use super::held::Run;
 use super::honest::Honest;
-use super::player::{Player, Role, bind, run_ns};
+use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "narrow";
@@ -69,16 +71,16 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let percent = std::thread::scope(|threads| {
         // It waits in the clerk's queue, and is not let in.
         let waits = threads.spawn(|| bind(path, NAME, 2 * WATCHED).is_ok());
-        let (begin, before) = (Instant::now(), run_ns(server.pid()));
+        let (begin, before) = (Instant::now(), Run::of(server.pid())?);
         std::thread::sleep(WATCHED);
-        let spent = run_ns(server.pid()) - before;
+        let spent = Run::of(server.pid())?.ns_since(&before);
         let percent = spent as f64 * 100.0 / begin.elapsed().as_nanos() as f64;
         let is_bound = waits.join().expect("an importer");
         if is_bound {
             report.violation("an importer was bound without a descriptor");
         }
-        percent
-    });
+        io::Result::Ok(percent)
+    })?;
     report.at_most("busy with those outside", percent, BUSY_PERCENT_MAX, " % of a processor");
     let failed = (0..1_000).filter(|_| !neighbour.call()).count();
     if failed > 0 {
@@ -99,7 +101,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
         " ms",
     );
     drop(neighbour);
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     shares::run(&mut report)?;
     Ok(report)
 }

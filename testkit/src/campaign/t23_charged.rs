@@ -53,9 +53,6 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     report.figure(format!("{most} MiB at most of {}", ALLOWED >> 20));
     neighbour.judge(&mut report, directory.path());
     drop(neighbour);
-    let status = server.end()?;
-    if !status.success() {
-        report.violation(format!("the server ended with {status}"));
-    }
+    report.violations.extend(server.end()?.wrong(None));
     Ok(report)
 }

@@ -90,7 +90,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     report.at_most("p99", best.ratio, SLOWED_MAX, " of that beside a hog");
     judge_all(&mut report, &polite, directory.path());
     drop(polite);
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(report)
 }
 

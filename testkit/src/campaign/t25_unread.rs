@@ -9,8 +9,9 @@ use nearcall_abi::message::Message;
 
 use super::Setup;
 use super::hand::{self, HandClient, SINGLE, Words};
+use super::held::{Held, shared_kb};
 use super::honest::Honest;
-use super::player::{Held, Player, Role, bind, shared_kb};
+use super::player::{Player, Role, bind};
 use super::report::{Report, Stopped};
 
 const NAME: &str = "unread";
@@ -38,7 +39,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let mut server = Player::start(Role::Serve, path, NAME, "")?;
     let neighbour = Honest::new(bind(path, NAME, ANSWERED)?, 0, 1);
     neighbour.client.null()?;
-    let (before, held) = (shared_kb(server.pid()), Held::by(server.pid()));
+    let (before, held) = (shared_kb(server.pid())?, Held::by(server.pid())?);
     let start = |_| begin(path);
     let clients = (0..CLIENTS).map(start).collect::<Result<Vec<_>, _>>()?;
     let rounds = if setup.is_nightly { ROUNDS_AT_NIGHT } else { ROUNDS };
@@ -60,15 +61,15 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     }
     // Arguments and results, each once for each A-stack.
     let charged_kb = 2.0 * CLIENTS as f64 * f64::from(ASTACKS * (BYTES / 1024));
-    let grown_kb = shared_kb(server.pid()).saturating_sub(before) as f64;
+    let grown_kb = shared_kb(server.pid())?.saturating_sub(before) as f64;
     report.at_most("held of what is charged", grown_kb / charged_kb, OVER, "");
     drop(clients);
     if let Err(still) = held.again(server.pid(), ANSWERED) {
-        report.violation(format!("the server holds {still:?} afterwards, {held:?} before"));
+        report.violation(format!("of the server's afterwards {still}"));
     }
     neighbour.judge(&mut report, path);
     drop(neighbour);
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(report)
 }
 

@@ -14,8 +14,9 @@ use nearcall_abi::message::{Message, RefusalCode};
 use super::Setup;
 use super::effects;
 use super::hand::{self, Heard};
+use super::held::resident_kb;
 use super::latency::Times;
-use super::player::{Player, Role, bind_in, resident_kb};
+use super::player::{Player, Role, bind_in};
 use super::report::{Report, Stopped};
 use crate::effects::effects::{CROWD, CrowdClient, EffectsClient};
 use crate::server::import_options;
@@ -97,7 +98,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     refuse_imports(&mut report, directory.path())?;
     report.at_most("server grown by", filled.grown_kb as f64, GROWN_KB_MAX as f64, " KiB");
     drop(clients);
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(report)
 }
 
@@ -130,7 +131,7 @@ fn fill(
     server: u32,
     clients: &[CrowdClient],
 ) -> Result<Filled, Stopped> {
-    let before = resident_kb(server);
+    let before = resident_kb(server)?;
     signal::stop(server);
     let mut pending = Vec::new();
     for (which, client) in (0u64..).zip(clients) {
@@ -151,7 +152,7 @@ fn fill(
             }
         }
     }
-    let grown_kb = resident_kb(server).saturating_sub(before);
+    let grown_kb = resident_kb(server)?.saturating_sub(before);
     let (calls, begin) = (pending.len() as u64, Instant::now());
     signal::resume(server);
     for (number, posted) in pending {
@@ -200,7 +201,7 @@ fn refuse_calls(report: &mut Report, directory: &Path) -> Result<(), Stopped> {
     report.figure(format!("{count} calls refused by a server, p50 {p50_us:.1} us, {beside}"));
     report.at_most("refused by a server after p99", p99_us, REFUSED_US_P99, " us");
     drop(client);
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(())
 }
 

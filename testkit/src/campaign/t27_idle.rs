@@ -16,9 +16,10 @@ use nearcall_os::{futex, processor};
 
 use super::Setup;
 use super::hand::{self, HandClient};
+use super::held::Run;
 use super::honest::{Honest, SELDOM};
 use super::latency::Times;
-use super::player::{Player, Role, bind_in, run_ns};
+use super::player::{Player, Role, bind_in};
 use super::report::{Report, Stopped};
 use crate::effects::effects::EffectsClient;
 
@@ -99,7 +100,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
         report.violation(format!("a call after the flood failed: {error}"));
     }
     drop(bound);
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(report)
 }
 
@@ -266,8 +267,8 @@ fn flood(directory: &Path, act: impl Fn(&HandClient)) -> Result<(), Stopped> {
 
 /// Per cent of a processor that a process takes while something is done.
 fn used(pid: u32, work: impl FnOnce() -> Result<(), Stopped>) -> Result<f64, Stopped> {
-    let (begin, before) = (Instant::now(), run_ns(pid));
+    let (begin, before) = (Instant::now(), Run::of(pid)?);
     work()?;
-    let spent = run_ns(pid).saturating_sub(before);
+    let spent = Run::of(pid)?.ns_since(&before);
     Ok(spent as f64 * 100.0 / begin.elapsed().as_nanos() as f64)
 }

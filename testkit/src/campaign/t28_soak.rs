@@ -1,16 +1,19 @@
 //! T28: binds and unbinds, orderly and by death, until whatever leaks would show.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use nearcall::Domain;
+use rustix::process::Signal;
 
 use super::Setup;
 use super::deaths::Host;
+use super::held::{Held, resident_kb, shared_kb};
 use super::maps::{Kind, Maps};
-use super::player::{Held, Player, Role, bind_in, resident_kb, shared_kb};
+use super::player::{Player, Role, bind_in};
 use super::report::{Report, Stopped};
 use super::told::heard;
 
@@ -47,13 +50,12 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     for _ in 0..binds / DEATHS_SHARE {
         let (mut client, number) = host.client()?;
         client.go()?;
-        client.kill()?;
-        history.extend(heard(number, &client.said()?.0));
+        let ended = client.end_by_kill()?;
+        report.violations.extend(ended.wrong(Some(Signal::KILL)));
+        history.extend(heard(number, &ended.said));
         report.count += 1;
     }
-    if let Some(left) = host.left_behind() {
-        report.violation(left);
-    }
+    report.violations.extend(host.left_behind());
     report.violations.extend(host.judge(&history));
     drop(host);
     let more: Vec<_> = self::files().difference(&files).cloned().collect();
@@ -76,8 +78,8 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
     (0..50).try_for_each(|_| once())?;
     let longest = Duration::from_secs(2);
     std::thread::sleep(Duration::from_millis(200));
-    let (ours, theirs) = (Held::by(std::process::id()), Held::by(server.pid()));
-    let before = [resident_kb, shared_kb].map(|of| of(server.pid()));
+    let (ours, theirs) = (Held::by(std::process::id())?, Held::by(server.pid())?);
+    let before = memory_kb(server.pid())?;
     let maps = Maps::of(server.pid())?;
     for _ in 0..binds {
         once()?;
@@ -85,17 +87,15 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
     }
     for (held, pid) in [(ours, std::process::id()), (theirs, server.pid())] {
         if let Err(still) = held.again(pid, longest) {
-            report.violation(format!("{still:?} is held after {binds} binds, {held:?} before"));
+            report.violation(format!("after {binds} binds {still}"));
         }
     }
-    let after = [resident_kb, shared_kb].map(|of| of(server.pid()));
+    let after = memory_kb(server.pid())?;
     let grown = |at: usize| after[at].saturating_sub(before[at]) as f64;
     report.at_most("server grown by", grown(0), GROWN_KB_MAX, " KiB");
     report.at_most("its shared memory by", grown(1), SHARED_GROWN_KB_MAX, " KiB");
     judge_maps(report, server.pid(), &maps)?;
-    if !server.end()?.success() {
-        report.violation("the server did not end in order");
-    }
+    report.violations.extend(server.end()?.wrong(None));
     let left: Vec<_> = std::fs::read_dir(directory.path())?.flatten().collect();
     if let Some(socket) =
         left.iter().find(|entry| entry.path().extension() == Some("socket".as_ref()))
@@ -103,6 +103,11 @@ fn soak(report: &mut Report, binds: u64) -> Result<(), Stopped> {
         report.violation(format!("{:?} is left behind", socket.path()));
     }
     Ok(())
+}
+
+/// Memory of a process that is its own, and that it shares.
+fn memory_kb(pid: u32) -> io::Result<[u64; 2]> {
+    Ok([resident_kb(pid)?, shared_kb(pid)?])
 }
 
 /// What the server has mapped more than before, by what it is for. Segments were counted already.

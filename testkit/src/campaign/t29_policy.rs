@@ -123,7 +123,7 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
     let mut audited = 0;
     for place in PLACES.iter().filter(|place| machine.has_place(place)) {
         for importer in IMPORTERS.iter().filter(|importer| machine.has(importer)) {
-            audited += ask(&mut report, place, *importer)?;
+            audited += ask(&mut report, &machine, place, *importer)?;
         }
     }
     audited += handed::run(&mut report)?;
@@ -139,20 +139,25 @@ pub fn run(_: &Setup) -> Result<Report, Stopped> {
 /// Asks a server there about an importer. How many decisions were to be written down.
 ///
 /// Each pair has a server of its own, so that no user has more records than are written at once.
-fn ask(report: &mut Report, place: &Place, importer: Importer) -> Result<u64, Stopped> {
+fn ask(
+    report: &mut Report,
+    machine: &Machine,
+    place: &Place,
+    importer: Importer,
+) -> Result<u64, Stopped> {
     let directory = tempfile::tempdir()?;
     std::fs::set_permissions(directory.path(), Permissions::from_mode(0o755))?;
     let mut judge = place.start(directory.path())?;
     let heard = importer.ask(&place.starter_of_importers(&judge)?, directory.path())?;
-    let status = judge.end()?;
+    let ended = judge.end()?;
     let asked = |name: &str| format!("{name} asked {} about {importer:?}", place.name);
-    if !status.success() {
-        report.violation(format!("{} ended with {status}", asked("a server")));
+    if let Some(wrong) = ended.wrong(None) {
+        report.violation(format!("{}: {wrong}", asked("a server")));
     }
     let mut wanted = Vec::new();
     for (name, said) in &heard.verdicts {
         let outcome = policies::wanted(name, importer, place);
-        report.count += 1;
+        report.count += u64::from(machine.tells_by(name, &importer));
         if said != outcome.word() {
             let right = outcome.word();
             report.violation(format!("{} said {said}, {right} is right", asked(name)));

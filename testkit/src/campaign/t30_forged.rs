@@ -73,7 +73,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         report.violation("to guess ended the binding");
     }
     drop((lent, victim, raw, thief));
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(report)
 }
 

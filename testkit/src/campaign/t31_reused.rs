@@ -10,9 +10,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use nearcall::Ran;
-use nearcall_os::peer::Process;
+use nearcall::{CallError, NotExecuted};
+use nearcall_os::peer::{Process, tells_of_an_end};
 use nearcall_os::socket::Listener;
+use rustix::process::Signal;
 
 use super::Setup;
 use super::hand::path_of;
@@ -48,23 +49,20 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     let times = if setup.is_nightly { TIMES_AT_NIGHT } else { TIMES }.to_string();
     let mut player = Player::start_under(&APART, Role::Reuse, directory.path(), NAME, &times)?;
     player.go()?;
-    let status = player.end()?;
-    let (said, complaints) = player.said()?;
     let mut servers = 0;
-    for line in said.lines() {
-        match line {
+    loop {
+        match player.line()?.as_str() {
             "an importer" => report.count += 1,
             "a server" => {
                 servers += 1;
                 report.count += 1;
             }
+            "" => break,
             other => report.violation(other),
         }
     }
     report.figure(format!("{servers} of them of servers that died in a call"));
-    if !status.success() {
-        report.violation(format!("the namespace ended with {status}: {complaints}"));
-    }
+    report.violations.extend(player.end()?.wrong(None));
     Ok(report)
 }
 
@@ -97,16 +95,16 @@ fn importer_dies(
     number: u32,
 ) -> io::Result<&'static str> {
     next_is(number)?;
-    let mut importer = Player::start(Role::Knock, directory, &format!("{name}-knocked"), "")?;
+    let importer = Player::start(Role::Knock, directory, &format!("{name}-knocked"), "")?;
     must_be(importer.pid(), number)?;
-    importer.kill()?;
-    importer.forget();
+    killed(importer)?;
     let mut other = stranger(number)?;
     let stream = listener.accept().map_err(io::Error::other)?;
     let stream = stream.ok_or_else(|| io::Error::other("nobody has knocked"))?;
     let is_taken_for_another = match Process::of(&stream) {
         Ok(process) => !process.has_exited(),
-        Err(_) => false,
+        Err(error) if tells_of_an_end(&error) => false,
+        Err(error) => return Err(error),
     };
     end(&mut other)?;
     match is_taken_for_another {
@@ -119,26 +117,28 @@ fn importer_dies(
 /// client looks what became of it.
 fn server_dies(directory: &Path, name: &str, number: u32) -> io::Result<&'static str> {
     next_is(number)?;
-    let mut server = Player::start(Role::Serve, directory, name, "")?;
+    let server = Player::start(Role::Serve, directory, name, "")?;
     must_be(server.pid(), number)?;
     let client = bind(directory, name, Duration::from_secs(5))?;
     client.add(2, 3).map_err(io::Error::other)?;
     crate::signal::stop(number);
-    let told = std::thread::scope(|threads| {
-        let call = threads.spawn(|| client.add(2, 3).map_err(|error| error.ran()));
-        // Long enough for the post; the server sees nothing of it.
-        std::thread::sleep(Duration::from_millis(5));
-        server.kill()?;
-        server.forget();
-        let mut other = stranger(number)?;
-        let told = call.join().expect("a caller");
-        end(&mut other)?;
-        io::Result::Ok(told)
-    })?;
+    // The server sees nothing of it.
+    let posted = client.posting().add(2, 3).map_err(io::Error::other)?;
+    killed(server)?;
+    let mut other = stranger(number)?;
+    let told = posted.collect();
+    end(&mut other)?;
     match told {
-        Err(Ran::No) => Ok("a server"),
+        Err(CallError::NotExecuted { reason: NotExecuted::ServerEnded, .. }) => Ok("a server"),
         other => Err(io::Error::other(format!("a call that no server took: {other:?}"))),
     }
+}
+
+/// Kills a player that lives, and makes its number free.
+fn killed(mut player: Player) -> io::Result<()> {
+    let wrong = player.end_by_kill()?.wrong(Some(Signal::KILL));
+    player.forget();
+    wrong.map_or(Ok(()), |wrong| Err(io::Error::other(wrong)))
 }
 
 /// Has the next process get this number.

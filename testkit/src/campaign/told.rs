@@ -34,8 +34,10 @@ pub fn call(directory: &Path, name: &str, rest: &str) {
                 let _ = bound.binding().lend(LENT_BYTES);
             }
             if rest.ends_with(['+', '*']) {
-                // Where it dies, or its server does, there is nothing to be told of it.
-                let _ = effects::call_long(&bound);
+                match effects::call_long(&bound) {
+                    Ok(()) => speak(LONG_RETURNED),
+                    Err(error) => speak(&format!("long call: {error}")),
+                }
             }
             for number in 1..=EFFECTS_OF_A_CALLER {
                 let outcome = match rest.ends_with('>') {
@@ -48,6 +50,9 @@ pub fn call(directory: &Path, name: &str, rest: &str) {
         Err(error) => speak(&format!("no binding: {error}")),
     }
 }
+
+/// What a caller says whose long call returned.
+pub const LONG_RETURNED: &str = "long call: returned";
 
 /// What a server says that was told to go, and exports.
 pub const EXPORTED: &str = "exported";

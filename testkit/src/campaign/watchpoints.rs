@@ -4,6 +4,9 @@
 //! A watchpoint tells no load from a store, but one that only stores meet does: two for each word.
 
 use std::collections::BTreeSet;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::ptr::without_provenance_mut;
 use std::time::Duration;
 
@@ -151,12 +154,16 @@ impl Watched {
         Ok(true)
     }
 
-    /// Kills it, if it has not ended. One is watched at a time.
-    pub fn finish(&mut self) {
+    /// Kills it, if it has not ended; what is wrong with it, which was to live until then. One is
+    /// watched at a time.
+    pub fn finish(&mut self) -> io::Result<Option<String>> {
         if !self.is_gone {
             self.end();
             self.is_gone = true;
         }
+        let player = self.player.as_mut().expect("taken when this is dropped");
+        let killed = ExitStatus::from_raw(rustix::process::Signal::KILL.as_raw());
+        Ok(player.told(killed)?.wrong(Some(rustix::process::Signal::KILL)))
     }
 
     /// Kills it and waits for it: its threads are ours to wait for, and it does not go before them.
@@ -174,7 +181,8 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        self.finish();
+        // Who wants to know what is wrong with it has asked before.
+        let _ = self.finish();
         if let Some(player) = self.player.take() {
             player.forget();
         }

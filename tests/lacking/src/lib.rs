@@ -6,7 +6,8 @@
 
 /// What CI may lack, too, as checks call it: what takes rights over the whole machine, which a
 /// container does not have.
-pub const MAY_LACK: [&str; 5] = [
+pub const MAY_LACK: [&str; 6] = [
+    "a control group",
     "a control group that freezes",
     "a memory control group",
     "a pid namespace",

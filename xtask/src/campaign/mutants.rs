@@ -61,8 +61,9 @@ enum Check {
 /// How a check ended.
 struct Ran {
     has_passed: bool,
-    /// What it printed.
-    said: String,
+    /// What it printed on standard output, and on standard error.
+    output: String,
+    errors: String,
 }
 
 /// A copy of the tree that bugs are planted in.
@@ -79,7 +80,8 @@ pub fn run(root: &Path, only: &[String]) -> Result<(), Failed> {
     for check in &checks {
         let ran = copy.run(check)?;
         if !ran.has_passed {
-            return Err(Failed(format!("{check} fails without a bug:\n{}", last_lines(&ran.said))));
+            let said = last_lines(&ran.said());
+            return Err(Failed(format!("{check} fails without a bug:\n{said}")));
         }
         eprintln!("    {check} passes without a bug");
     }
@@ -203,8 +205,8 @@ impl Copy {
         self.apply(&patch, &[])?;
         let ran = self.run(&mutant.check);
         self.apply(&patch, &["--reverse"])?;
-        let Ran { has_passed, said } = ran?;
-        let verdict = match (has_passed, said.contains(&mutant.says)) {
+        let ran = ran?;
+        let verdict = match (ran.has_passed, ran.failure(&mutant.check).contains(&mutant.says)) {
             (false, true) => "caught",
             (false, false) => "NOT CAUGHT, fails for another reason",
             (true, _) => "NOT CAUGHT",
@@ -212,7 +214,7 @@ impl Copy {
         let Mutant { number, bug, check, .. } = mutant;
         println!("M{number}   {bug}: {verdict}: {check} [{:.1} s]", begin.elapsed().as_secs_f64());
         if verdict != "caught" {
-            println!("{}", last_lines(&said));
+            println!("{}", last_lines(&ran.said()));
             println!("      again: cargo xtask campaign --mutants --only {number}");
         }
         Ok(verdict == "caught")
@@ -260,16 +262,16 @@ impl Copy {
             }
         }
         let output = command.output().map_err(|error| Failed(format!("timeout: {error}")))?;
-        let mut said = String::from_utf8_lossy(&output.stdout).into_owned();
-        said.push_str(&String::from_utf8_lossy(&output.stderr));
+        let [said, mut errors] = [&output.stdout, &output.stderr]
+            .map(|bytes| String::from_utf8_lossy(bytes).into_owned());
         if output.status.code() == Some(TIMED_OUT) {
-            said.push_str(&format!("\ndid not end in {longest_s} s\n"));
+            errors.push_str(&format!("\ndid not end in {longest_s} s\n"));
         }
-        let has_passed = output.status.success();
-        if has_passed && !has_checked(check, &said) {
-            return Err(Failed(format!("{check} checked nothing:\n{}", last_lines(&said))));
+        let ran = Ran { has_passed: output.status.success(), output: said, errors };
+        if ran.has_passed && !has_checked(check, &ran.output) {
+            return Err(Failed(format!("{check} checked nothing:\n{}", last_lines(&ran.said()))));
         }
-        Ok(Ran { has_passed, said })
+        Ok(ran)
     }
 
     fn cargo(&self, arguments: &[&str]) -> Command {
@@ -277,6 +279,58 @@ impl Copy {
         command.env("CARGO_TARGET_DIR", &self.target);
         command
     }
+}
+
+impl Ran {
+    fn said(&self) -> String {
+        format!("{}{}", self.output, self.errors)
+    }
+
+    /// What it says of what failed, and nothing of what passed beside that.
+    fn failure(&self, check: &Check) -> String {
+        let failed = match check {
+            Check::Row(_) => of_failed_row(&self.output),
+            Check::Test(_) => of_failed_tests(&self.output),
+        };
+        match failed.is_empty() {
+            // It died, or was ended: no test says that it failed.
+            true => of_last_program(&self.errors),
+            false => failed,
+        }
+    }
+}
+
+/// What a row that failed says was wrong: the line of the row has figures that are not.
+fn of_failed_row(output: &str) -> String {
+    let lines = output.lines().skip_while(|line| !line.contains(": FAILED: ")).skip(1);
+    lines.take_while(|line| !line.starts_with("      again: ")).map(on_a_line).collect()
+}
+
+/// Names of tests that failed, and what they printed.
+fn of_failed_tests(output: &str) -> String {
+    let mut is_failure = false;
+    let is_wanted = |line: &&str| {
+        is_failure = match *line {
+            "failures:" => true,
+            line if line.starts_with("test result: ") => false,
+            _ => is_failure,
+        };
+        is_failure || line.starts_with("test ") && line.ends_with(" ... FAILED")
+    };
+    output.lines().filter(is_wanted).map(on_a_line).collect()
+}
+
+/// What was complained of since cargo ran the program that was its last: the next one it does not
+/// run. Of a row, all of it.
+fn of_last_program(errors: &str) -> String {
+    let is_begin = |line: &str| line.trim_start().starts_with("Running ");
+    let lines: Vec<_> = errors.lines().collect();
+    let begin = lines.iter().rposition(|line| is_begin(line)).map_or(0, |at| at + 1);
+    lines[begin..].iter().copied().map(on_a_line).collect()
+}
+
+fn on_a_line(line: &str) -> String {
+    format!("{line}\n")
 }
 
 /// Whether something that passed has checked anything.
@@ -371,6 +425,43 @@ mod tests {
         let row = Check::Row("T7".to_owned());
         assert!(has_checked(&row, "T7    hostile peers: passed: 52 scripts [9.1 s]"));
         assert!(!has_checked(&row, "T7    hostile peers: skipped: no strace"));
+    }
+
+    fn failure(check: &str, output: &str, errors: &str) -> String {
+        let (output, errors) = (output.to_owned(), errors.to_owned());
+        Ran { has_passed: false, output, errors }.failure(&Check::of(check).unwrap())
+    }
+
+    #[test]
+    fn of_tests_those_that_failed_are_heard_and_no_others() {
+        let output = "running 2 tests\ntest it_is_told ... ok\ntest it_is_lost ... FAILED\n\n\
+                      failures:\n\n---- it_is_lost stdout ----\nnobody woke\n\n\
+                      failures:\n    it_is_lost\n\ntest result: FAILED. 1 passed; 1 failed\n";
+        let errors = "     Running tests/it_is_told.rs\nerror: test failed, it_is_told\n";
+        let heard = failure("test -p it", output, errors);
+        assert!(heard.contains("it_is_lost ... FAILED") && heard.contains("nobody woke"));
+        assert!(!heard.contains("it_is_told"), "{heard}");
+        assert!(!heard.contains("1 passed"), "{heard}");
+    }
+
+    #[test]
+    fn of_tests_that_died_the_last_program_is_heard() {
+        let errors = "     Running tests/told.rs\nall is told\n     Running tests/lost.rs\n\
+                      memory was lost\n  process didn't exit successfully (signal: 11)\n";
+        let heard = failure("test -p it", "test it_is_told ... ok\n", errors);
+        assert!(heard.contains("memory was lost") && heard.contains("signal: 11"), "{heard}");
+        assert!(!heard.contains("told"), "{heard}");
+    }
+
+    #[test]
+    fn of_a_row_what_was_wrong_is_heard_and_no_figure() {
+        let output = "T7    peers: FAILED: 52 scripts, honest p99 1.1 (limit 2) [9.1 s]\n\
+                      \x20     sparse: still bound\n      twice\n\
+                      \x20     again: cargo xtask campaign --only T7\n";
+        let heard = failure("row T7", output, "    Finished p99\n");
+        assert_eq!(heard, "      sparse: still bound\n      twice\n");
+        let heard = failure("row T7", "", "thread 'main' panicked at it\n");
+        assert_eq!(heard, "thread 'main' panicked at it\n");
     }
 
     #[test]

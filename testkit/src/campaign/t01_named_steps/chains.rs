@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use nearcall::Domain;
@@ -16,11 +15,12 @@ use tempfile::TempDir;
 
 use super::super::Setup;
 use super::super::code;
-use super::super::deaths::{Life, SETTLED, end_of, left_behind, process, published};
+use super::super::deaths::{Life, SETTLED, end_of, is_a_callers, left_behind, process, published};
 use super::super::effects;
+use super::super::held::Held;
 use super::super::latency::Times;
-use super::super::oracle::{CallName, Entry, Told, judge};
-use super::super::player::{Held, Player, Role, bind_in, died_of_plant};
+use super::super::oracle::{CallName, Entry, Told, judge, unmade};
+use super::super::player::{Ended, PLANT, Player, Role, bind_in};
 use super::super::report::{Report, Stopped};
 use super::super::told::heard;
 use super::{Notices, choose, die};
@@ -123,13 +123,13 @@ impl Chain {
             calls: 0,
             clients: 0,
             history: Vec::new(),
-            held: Held::by(std::process::id()),
+            held: Held::by(std::process::id())?,
         };
         // What the first life makes for good belongs to the measure.
         chain.live_undisturbed()?;
         chain.stand([false, false])?;
         std::thread::sleep(SETTLED);
-        chain.held = Held::by(std::process::id());
+        chain.held = Held::by(std::process::id())?;
         Ok(chain)
     }
 
@@ -142,9 +142,8 @@ impl Chain {
     fn stand(&mut self, are_to: [bool; 2]) -> Result<(), Stopped> {
         for which in [B, C] {
             if let Some(server) = self.standing[which].as_mut().filter(|_| !are_to[which]) {
-                let status = server.end()?;
-                if !status.success() {
-                    return Err(format!("{} ended with {status}", NAMES[which]).into());
+                if let Some(wrong) = server.end()?.wrong(None) {
+                    return Err(format!("{}: {wrong}", NAMES[which]).into());
                 }
                 self.standing[which] = None;
             }
@@ -174,12 +173,13 @@ impl Chain {
         std::thread::sleep(SETTLED);
         let pids: Vec<_> =
             which.iter().filter_map(|which| Some(self.standing[*which].as_ref()?.pid())).collect();
-        let held: Vec<_> = pids.iter().map(|pid| Held::by(*pid)).collect();
+        let held: io::Result<Vec<_>> = pids.iter().map(|pid| Held::by(*pid)).collect();
+        let held = held?;
         work(self, report)?;
         for ((which, pid), held) in which.iter().zip(pids).zip(held) {
             if let Err(still) = held.again(pid, LET_GO) {
                 let name = NAMES[*which];
-                report.violation(format!("{name} holds {still:?} after deaths, {held:?} before"));
+                report.violation(format!("of {name}'s after deaths {still}"));
             }
         }
         Ok(())
@@ -207,7 +207,7 @@ impl Chain {
                 break;
             }
         }
-        answers.lost = published(std::process::id()).saturating_sub(returned);
+        answers.lost = published().saturating_sub(returned);
         answers
     }
 
@@ -223,23 +223,22 @@ impl Chain {
                 mortals.push((which, server));
             }
         }
-        let (answers, statuses, ended) = std::thread::scope(|threads| {
+        let (answers, ends, ended) = std::thread::scope(|threads| {
             let watch = |process| threads.spawn(move || end_of(process));
             let watches: Vec<_> = processes.iter().map(watch).collect();
             let answers = self.call();
-            let statuses = end_all(&mut mortals, !answers.are_all());
+            let ends = end_all(&mut mortals, !answers.are_all());
             let ended: io::Result<Vec<_>> =
                 watches.into_iter().map(|watch| watch.join().expect("a watch")).collect();
-            (answers, statuses, ended)
+            (answers, ends, ended)
         });
         let mut died = [false, false];
         let mut life = Life::default();
-        for (which, status) in statuses? {
-            died[which] = died_of_plant(status);
+        for (which, ended) in ends? {
+            died[which] = ended.was_killed_by_plant();
             life.was_killed |= died[which];
-            if !died[which] && !status.success() {
-                life.violations.push(format!("{} ended with {status}", NAMES[which]));
-            }
+            let wrong = ended.wrong(Some(PLANT));
+            life.violations.extend(wrong.map(|wrong| format!("{}: {wrong}", NAMES[which])));
         }
         if life.was_killed && !answers.are_all() {
             // The one that A waits for tells it, or is dead.
@@ -307,14 +306,12 @@ impl Chain {
         let (mut client, number) = self.client()?;
         client.plant(offset)?;
         client.go()?;
-        let status = client.ended_in_time()?;
-        let mut life = Life { was_killed: died_of_plant(status), ..Life::default() };
-        let (said, complaints) = client.said()?;
-        let history = heard(number, &said);
-        let is_whole = history.iter().all(|entry| entry.told == Told::Returned);
-        if !(life.was_killed || status.success() && is_whole) {
-            let ended = format!("A ended with {status}, said {said:?}: {complaints}");
-            life.violations.push(ended);
+        let ended = client.wait()?;
+        let mut life = Life { was_killed: ended.was_killed_by_plant(), ..Life::default() };
+        life.violations.extend(ended.wrong(Some(PLANT)));
+        let history = heard(number, &ended.said);
+        if !life.was_killed && history.iter().any(|entry| entry.told != Told::Returned) {
+            life.violations.push(format!("A was not killed, and said {:?}", ended.said));
         }
         let answers = self.call();
         life.violations.extend(self.judge_answers(&answers, [false, false]));
@@ -336,26 +333,43 @@ impl Chain {
         self.stand([B, C].map(|other| other != which))?;
         let mut server = self.start(which)?;
         let input = server.take_input();
+        let mut are_all = false;
         let met = code::executed(&server, known, || {
-            self.call();
+            are_all = self.call().are_all();
             drop(input);
         })?;
         Player::forget(server);
-        Ok(met)
+        match are_all {
+            true => Ok(met),
+            false => Err("not every call of servers that were looked at returned".into()),
+        }
     }
 
     /// What A executes.
     fn met_by_client(&mut self, known: &[u64]) -> Result<Vec<u64>, Stopped> {
         self.stand([true, true])?;
-        let (mut client, _) = self.client()?;
+        let (mut client, number) = self.client()?;
         let mut input = client.take_input();
         let met = code::executed(&client, known, || {
             use std::io::Write;
             // One that is gone already has executed what it did.
             let _ = input.write_all(b"go\n");
         })?;
+        // Whoever looked has waited for it.
+        let said = client.said()?;
         Player::forget(client);
-        Ok(met)
+        match heard(number, &said).iter().all(|entry| entry.told == Told::Returned) {
+            true => Ok(met),
+            false => Err(format!("A was looked at, and said {said:?}").into()),
+        }
+    }
+
+    /// Whether an A has made a call.
+    fn has_made(&self, call: CallName) -> bool {
+        match call.client {
+            SURVIVOR => (1..=self.calls).contains(&call.number),
+            client => client <= self.clients && is_a_callers(call),
+        }
     }
 
     /// Ends B and C. What is wrong with anything that was ever said, now that nothing runs.
@@ -372,8 +386,8 @@ impl Chain {
         for Entry { call, told, .. } in of_dead.filter(|entry| entry.told != Told::Returned) {
             wrong.push(format!("call {}: B was told {told:?}, and C lives", call.number));
         }
-        wrong.extend(left_behind(self.held));
-        Ok(wrong)
+        wrong.extend(unmade(&effects, |call| self.has_made(effects::first_of(call))));
+        Ok(left_behind(self.held, wrong))
     }
 }
 
@@ -386,10 +400,7 @@ impl Answers {
 }
 
 /// Ends those that have not died; one of them has, or is about to, if `has_one_died`.
-fn end_all(
-    mortals: &mut [(usize, Player)],
-    has_one_died: bool,
-) -> io::Result<Vec<(usize, ExitStatus)>> {
+fn end_all(mortals: &mut [(usize, Player)], has_one_died: bool) -> io::Result<Vec<(usize, Ended)>> {
     let begin = Instant::now();
     let mut ended = || {
         while has_one_died && !mortals.is_empty() {
@@ -404,7 +415,7 @@ fn end_all(
         }
         let end = |(which, server): &mut (usize, Player)| {
             drop(server.take_input());
-            Ok((*which, server.ended_in_time()?))
+            Ok((*which, server.wait()?))
         };
         mortals.iter_mut().map(end).collect()
     };

@@ -40,7 +40,8 @@ pub fn outlive(survivor: &Survivor) -> Result<(Times, usize), Stopped> {
         ended.map(|ended| ended.map(|ended| (ended, told)))
     });
     let (ended, told) = waited???;
-    server.ended_in_time()?;
+    let killed = server.wait()?.wrong(Some(Signal::KILL));
+    killed.map_or(Ok(()), Err)?;
     let mut times = Times::default();
     told.iter().for_each(|told| times.push(told.at.saturating_duration_since(ended)));
     Ok((times, told.iter().filter(|told| told.has_returned).count()))

@@ -10,7 +10,8 @@ use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::super::hand::{self, HandClient};
-use super::super::player::{Held, Player, Role};
+use super::super::held::Held;
+use super::super::player::{Player, Role};
 use super::binds::ANSWERED;
 use super::{Found, SETTLED, Script, Target};
 
@@ -41,7 +42,7 @@ pub fn bequeath(directory: &Path, name: &str) {
 /// The socket of a client that was killed is not hung up: its death alone has to end the binding.
 fn held_by_another(target: &Target) -> Found {
     let in_words = |error: io::Error| error.to_string();
-    let before = settled(target.pid);
+    let before = settled(target.pid).map_err(in_words)?;
     let mut client =
         Player::start(Role::Bequeath, target.directory(), target.name, "").map_err(in_words)?;
     let heir = client.line().map_err(in_words)?;
@@ -50,28 +51,30 @@ fn held_by_another(target: &Target) -> Found {
     if before.again(target.pid, Duration::ZERO).is_ok() {
         return Err("what a binding takes is not seen".to_owned());
     }
-    client.signal_kill().map_err(in_words)?;
-    client.ended_in_time().map_err(in_words)?;
+    let status = client.kill().map_err(in_words)?;
     let ended = before.again(target.pid, ANSWERED);
     kill_process(heir, Signal::KILL).map_err(|error| format!("nobody held it: {error}"))?;
-    match ended {
-        Ok(()) => Ok(None),
-        Err(still) => Err(format!("the server holds {still:?}, {before:?} before")),
+    // The heir had what it says, too.
+    let died = client.told(status).map_err(in_words)?;
+    match (ended, died.wrong(Some(Signal::KILL))) {
+        (_, Some(wrong)) => Err(wrong),
+        (Err(still), None) => Err(format!("of the server's {still}")),
+        (Ok(()), None) => Ok(None),
     }
 }
 
 /// What the server holds once it holds the same for a while: clients of scripts before have gone.
-fn settled(pid: u32) -> Held {
+fn settled(pid: u32) -> io::Result<Held> {
     let begin = Instant::now();
-    let (mut held, mut since) = (Held::by(pid), begin);
+    let (mut held, mut since) = (Held::by(pid)?, begin);
     while since.elapsed() < QUIET && begin.elapsed() < SETTLED {
         std::thread::sleep(Duration::from_millis(1));
-        let now = Held::by(pid);
+        let now = Held::by(pid)?;
         if now != held {
             (held, since) = (now, Instant::now());
         }
     }
-    held
+    Ok(held)
 }
 
 /// Why there is no client of another time here.
@@ -97,6 +100,6 @@ fn said_of_another_time(target: &Target) -> io::Result<String> {
     let (directory, name) = (target.directory(), target.name);
     let mut client = Player::start_under(A_DAY_AHEAD, Role::Suffer, directory, name, name)?;
     client.go()?;
-    client.ended_in_time()?;
-    client.said().map(|(said, _)| said)
+    let ended = client.wait()?;
+    ended.wrong(None).map_or(Ok(ended.said), |wrong| Err(io::Error::other(wrong)))
 }

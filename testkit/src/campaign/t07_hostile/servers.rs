@@ -149,7 +149,7 @@ pub fn run(report: &mut Report, directory: &Path) -> Result<(), Stopped> {
         }
         report.count += 1;
     }
-    honest.end()?;
+    report.violations.extend(honest.end()?.wrong(None));
     Ok(())
 }
 
@@ -163,7 +163,7 @@ fn meet(directory: &Path, script: &Script) -> io::Result<String> {
     victim.go()?;
     let begin = Instant::now();
     let mut is_answered = false;
-    let status = loop {
+    let ended = loop {
         if let Some(stream) = listener.accept().map_err(io::Error::other)? {
             let mut packet = vec![0; PACKET_BYTES_MAX];
             let heard = stream.receive(&mut packet, DESCRIPTORS_MAX, OVER);
@@ -174,18 +174,18 @@ fn meet(directory: &Path, script: &Script) -> io::Result<String> {
             is_answered = true;
         }
         if let Some(status) = victim.ended()? {
-            break status;
+            break victim.told(status)?;
         }
         if begin.elapsed() > OVER {
             return Err(io::Error::other("the client has not ended"));
         }
         std::thread::sleep(Duration::from_millis(1));
     };
-    let (said, complaints) = victim.said()?;
-    if !is_answered || !status.success() {
-        return Err(io::Error::other(format!("the client ended with {status}: {complaints}")));
+    match ended.wrong(None) {
+        Some(wrong) => Err(io::Error::other(wrong)),
+        None if !is_answered => Err(io::Error::other("nobody has come")),
+        None => Ok(ended.said),
     }
-    Ok(said)
 }
 
 thread_local! {

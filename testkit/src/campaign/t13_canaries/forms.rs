@@ -73,8 +73,8 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<(), Stopped> {
         report.violation("nothing is shared with a server of every form of type");
     }
     drop(client);
-    filler.end()?;
-    server.end()?;
+    report.violations.extend(filler.end()?.wrong(None));
+    report.violations.extend(server.end()?.wrong(None));
     Ok(())
 }
 

@@ -75,8 +75,9 @@ pub fn run(setup: &Setup, report: &mut Report) -> Result<(), Stopped> {
         report.violation("nothing is shared with the second server");
     }
     drop(scene);
-    first.end()?;
-    second.end()?;
+    for server in [&mut first, &mut second] {
+        report.violations.extend(server.end()?.wrong(None));
+    }
     Ok(())
 }
 

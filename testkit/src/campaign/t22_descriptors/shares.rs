@@ -69,7 +69,7 @@ fn descriptors(report: &mut Report) -> Result<(), Stopped> {
     others_are_served(report, path, "descriptors");
     drop(taken);
     recovers(report, path, "descriptors");
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(())
 }
 
@@ -91,7 +91,7 @@ fn mappings(report: &mut Report) -> Result<(), Stopped> {
     others_are_served(report, path, "mappings");
     drop(taken);
     recovers(report, path, "mappings");
-    server.end()?;
+    report.violations.extend(server.end()?.wrong(None));
     Ok(())
 }
 

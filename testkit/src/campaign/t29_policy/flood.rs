@@ -37,15 +37,15 @@ pub fn run(report: &mut Report) -> Result<(), Stopped> {
     let rest = REFUSALS.to_string();
     let mut flooder = FLOODER.start(&[], Part::Flood, directory.path(), &rest)?;
     let heard = BYSTANDER.ask(&[], directory.path())?;
-    let status = flooder.ended_in_time()?;
+    let flooded = flooder.wait()?;
     let took = begin.elapsed();
-    judge.end()?;
+    report.violations.extend(flooded.wrong(None));
+    report.violations.extend(judge.end()?.wrong(None));
     let records = audit::read(directory.path())?;
 
-    let (said, complaints) = flooder.said()?;
-    let refused = said.trim_end().parse::<u64>().unwrap_or(0);
-    if !status.success() || refused != REFUSALS + 1 {
-        report.violation(format!("{refused} of the flood were refused: {said} {complaints}"));
+    let refused: u64 = flooded.said.trim_end().parse()?;
+    if refused != REFUSALS + 1 {
+        report.violation(format!("{refused} of the flood were refused"));
     }
     let of = |uid| records.iter().filter(move |record| record.uid == Some(uid));
     let written = of(FLOODER.uid).count() as u64;

@@ -97,7 +97,7 @@ fn connected_by_another(
         report.violation(format!("{gone} {said:?}, {right:?} is right"));
     }
     end(&mut using)?;
-    judge.end()?;
+    end(&mut judge)?;
     let found = audit::read(directory.path())?;
     let differences = audit::differences(&found, &wanted);
     differences.into_iter().for_each(|difference| report.violation(difference));
@@ -112,7 +112,7 @@ fn made_by_another(report: &mut Report, maker: Importer, user: Importer) -> Resu
     let said = using.line()?;
     end(&mut making)?;
     end(&mut using)?;
-    judge.end()?;
+    end(&mut judge)?;
     let records = audit::read(directory.path())?;
     let mut introduced = records.iter().filter(|record| record.giver_uid.is_some());
     let introduced = introduced.find(|record| record.event == "bound");
@@ -129,10 +129,7 @@ fn made_by_another(report: &mut Report, maker: Importer, user: Importer) -> Resu
 
 /// Ends a player, which must have done what it was to do.
 fn end(player: &mut Player) -> Result<(), Stopped> {
-    match player.end()? {
-        status if status.success() => Ok(()),
-        status => Err(format!("a player ended with {status}").into()),
-    }
+    player.end()?.wrong(None).map_or(Ok(()), |wrong| Err(wrong.into()))
 }
 
 /// Connects to each policy's socket, and hands all of them over; [`Part::Connect`].

@@ -140,10 +140,11 @@ impl Importer {
     /// What each policy says to it.
     pub fn ask(self, entering: &[String], directory: &Path) -> Result<Heard, Stopped> {
         let mut player = self.start(entering, Part::Ask, directory, self.manner.word())?;
-        player.ended_in_time()?;
-        let (said, complaints) = player.said()?;
-        let heard = Heard::of(&said);
-        heard.ok_or_else(|| format!("{self:?} heard {said:?}, {complaints}").into())
+        let ended = player.wait()?;
+        if let Some(wrong) = ended.wrong(None) {
+            return Err(format!("{self:?}: {wrong}").into());
+        }
+        Heard::of(&ended.said).ok_or_else(|| format!("{self:?} heard {:?}", ended.said).into())
     }
 }
 

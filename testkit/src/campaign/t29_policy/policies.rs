@@ -75,6 +75,11 @@ pub fn rule(id: &str, who: Who, verdict: Verdict) -> Rule {
     Rule { id: id.to_owned(), who, verdict, priority, limits, trust_class: None }
 }
 
+/// Whether the control groups of importers are what a policy is about.
+pub fn is_about_control_groups(name: &str) -> bool {
+    ["control-group", "all-but-control-group", "known-processes"].contains(&name)
+}
+
 /// Their names, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {
     all().into_keys()

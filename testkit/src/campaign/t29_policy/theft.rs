@@ -64,6 +64,13 @@ impl Victims {
     fn path(&self) -> &Path {
         self.directory.path()
     }
+
+    fn end(&mut self, report: &mut Report) -> Result<(), Stopped> {
+        for victim in [&mut self.client, &mut self.server] {
+            report.violations.extend(victim.end()?.wrong(None));
+        }
+        Ok(())
+    }
 }
 
 /// Has each thief try each descriptor of servers and clients. What was refused, and how many
@@ -90,6 +97,8 @@ pub fn run(report: &mut Report, machine: &Machine) -> Result<u64, Stopped> {
             look_at_segments(report, &victims)?;
             listen_in_its_place(report, &victims)?;
             audited += use_a_binding(report, &mut victims)?;
+        } else {
+            victims.end(report)?;
         }
     }
     report.figure(format!("thefts refused {refused}, let {stolen}"));
@@ -106,9 +115,8 @@ fn tried(thief: Importer, directory: &Path, pid: u32) -> Result<Vec<(String, boo
         .collect();
     let manner = if thief.manner == Manner::Rightless { "rightless" } else { "plain" };
     let rest = format!("{manner} {pid} {}", numbers.join(" "));
-    let mut player = thief.start(&[], Part::Steal, directory, &rest)?;
-    player.ended_in_time()?;
-    let (said, complaints) = player.said()?;
+    let player = thief.start(&[], Part::Steal, directory, &rest)?;
+    let said = said_by(player)?;
     let outcome = |line: &str| {
         let (what, outcome) = line.split_once(": ")?;
         Some((what.to_owned(), outcome == "let"))
@@ -116,8 +124,14 @@ fn tried(thief: Importer, directory: &Path, pid: u32) -> Result<Vec<(String, boo
     let tried: Vec<_> = said.lines().filter_map(outcome).collect();
     match tried.len() == 2 * numbers.len() + segments + 2 && numbers.len() > 5 {
         true => Ok(tried),
-        false => Err(format!("a thief of {numbers:?} said {said:?}, {complaints}").into()),
+        false => Err(format!("a thief of {numbers:?} said {said:?}").into()),
     }
+}
+
+/// What a thief says, who is to end in order.
+fn said_by(mut thief: Player) -> Result<String, Stopped> {
+    let ended = thief.wait()?;
+    ended.wrong(None).map_or(Ok(ended.said), |wrong| Err(wrong.into()))
 }
 
 /// Behind the number of a descriptor: it is one of a segment.
@@ -190,15 +204,13 @@ fn look_at_segments(report: &mut Report, victims: &Victims) -> Result<(), Stoppe
             let is_bell = what.contains("bell");
             bells += u64::from(is_bell);
             let rest = format!("{pid} {number}");
-            let mut player = VICTIM.start(&[], Part::Spoil, victims.path(), &rest)?;
-            player.ended_in_time()?;
-            let (said, complaints) = player.said()?;
+            let said = said_by(VICTIM.start(&[], Part::Spoil, victims.path(), &rest)?)?;
             let write = if is_bell { "let" } else { "refused" };
             let right = format!("write {write}, shrink refused\n").repeat(2);
             report.count += 4;
             if said != right {
                 let does = format!("a thief of {what} says {said:?}");
-                report.violation(format!("{does}, {right:?} is right; {complaints}"));
+                report.violation(format!("{does}, {right:?} is right"));
             }
         }
     }
@@ -238,18 +250,18 @@ fn listen_in_its_place(report: &mut Report, victims: &Victims) -> Result<(), Sto
     let sockets = sockets.filter(|(_, what)| what.to_string_lossy().starts_with("socket:"));
     let numbers: Vec<_> = sockets.map(|(number, _)| number.to_string()).collect();
     let rest = format!("{pid} {}", numbers.join(" "));
-    let mut usurper = VICTIM.start(&[], Part::Usurp, victims.path(), &rest)?;
+    let usurper = VICTIM.start(&[], Part::Usurp, victims.path(), &rest)?;
     let importer = hand::connect(&hand::path_of(victims.path(), NAME))?;
     hand::send(&importer, &hand::packet(&hand::import_message()), &[])?;
-    usurper.ended_in_time()?;
+    let said = said_by(usurper);
     // In case it has not.
     signal::resume(pid);
-    let (said, complaints) = usurper.said()?;
+    let said = said?;
     let right = format!("user {} imports {}", effective_uid(), EFFECTS.name);
     report.count += 1;
     if said.trim_end() != right {
         let heard = format!("at a stolen socket {said:?} was heard");
-        report.violation(format!("{heard}, {right:?} is right; {complaints}"));
+        report.violation(format!("{heard}, {right:?} is right"));
     }
     Ok(())
 }
@@ -288,20 +300,17 @@ fn use_a_binding(report: &mut Report, victims: &mut Victims) -> Result<u64, Stop
         if !what.to_string_lossy().starts_with("socket:") {
             continue;
         }
-        let mut player =
-            VICTIM.start(&[], Part::Impose, victims.path(), &format!("{pid} {number}"))?;
-        player.ended_in_time()?;
-        let (said, complaints) = player.said()?;
+        let rest = format!("{pid} {number}");
+        let said = said_by(VICTIM.start(&[], Part::Impose, victims.path(), &rest)?)?;
         report.count += 1;
         ends += 1;
         if said.trim_end() != "HungUp" {
-            report.violation(format!("over a stolen socket: {said:?}, {complaints}"));
+            report.violation(format!("over a stolen socket: {said:?}"));
         }
     }
     victims.client.go()?;
     let said = victims.client.line()?;
-    victims.client.end()?;
-    victims.server.end()?;
+    victims.end(report)?;
     let records = audit::read(victims.path())?;
     let written: Vec<_> = records
         .iter()
