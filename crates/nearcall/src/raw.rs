@@ -46,7 +46,7 @@ pub use brief::{
 pub use call::{Call, Claimed};
 pub use claiming::Claiming;
 pub use client::Client;
-pub use element::{Element, element_bytes};
+pub use element::{Element, counted_bytes, element_bytes};
 pub use exchanges::{Ends, InletEnd, OutletEnd, exchange, inlet, outlet};
 pub use incoming::{Incoming, Payload};
 pub use malformed::Malformed;
