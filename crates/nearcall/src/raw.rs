@@ -54,7 +54,7 @@ pub use marshal::{DEFAULT_BYTES_MAX, DEPTH_MAX, Marshal, Reader, Writer};
 pub use opaque::{Opaque, OpaqueOut};
 pub use pending::Pending;
 pub use reply::Reply;
-pub use scratch::{Bytes, Elements, Room, Text};
+pub use scratch::{Bytes, Elements, Marshalled, Room, Text};
 pub use variable::Variable;
 
 pub(crate) use served::ServedCall;
