@@ -195,7 +195,7 @@ mod tests {
     fn marshalled(items: &[&str]) -> Vec<u8> {
         let mut writer = Writer::new();
         items.iter().map(|item| item.to_string()).collect::<Vec<_>>().marshal(&mut writer);
-        writer.finish("items").unwrap()
+        writer.finish("items").unwrap().to_vec()
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use brief::{
 pub use call::{Call, Claimed};
 pub use claiming::Claiming;
 pub use client::Client;
-pub use element::{Element, element_bytes};
+pub use element::{Element, counted_bytes, element_bytes};
 pub use exchanges::{Ends, InletEnd, OutletEnd, exchange, inlet, outlet};
 pub use incoming::{Incoming, Payload};
 pub use malformed::Malformed;
@@ -54,7 +54,7 @@ pub use marshal::{DEFAULT_BYTES_MAX, DEPTH_MAX, Marshal, Reader, Writer};
 pub use opaque::{Opaque, OpaqueOut};
 pub use pending::Pending;
 pub use reply::Reply;
-pub use scratch::{Bytes, Elements, Room, Text};
+pub use scratch::{Bytes, Elements, Marshalled, Room, Text};
 pub use variable::Variable;
 
 pub(crate) use served::ServedCall;

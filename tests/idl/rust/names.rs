@@ -1334,31 +1334,21 @@ pub mod nearcall {
             reply: &str,
             item: &mut super::core::Vec,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let writer_bytes = {
-                let mut writer_ = ::nearcall::raw::Writer::new();
-                writer_.slice(writer);
-                writer_.finish("writer")?
-            };
-            let item_bytes = {
-                let mut writer_ = ::nearcall::raw::Writer::new();
-                ::nearcall::raw::Marshal::marshal(item, &mut writer_);
-                writer_.finish("item")?
-            };
             let mut call_ = self.client.claim::<2>(3)?;
-            call_.put_u32::<0>(item_bytes.len() as u32);
+            call_.put_u32::<0>(::nearcall::raw::counted_bytes(item) as u32);
             call_.put_u32::<4>(call.len() as u32);
-            call_.put_u32::<8>(writer_bytes.len() as u32);
+            call_.put_u32::<8>(::nearcall::raw::counted_bytes(writer) as u32);
             call_.put_u32::<12>(reply.len() as u32);
             let mut variable = call_.variable::<16>(
                 (call.len() as u64).next_multiple_of(8)
-                    + (writer_bytes.len() as u64).next_multiple_of(8)
+                    + (::nearcall::raw::counted_bytes(writer) as u64).next_multiple_of(8)
                     + (reply.len() as u64).next_multiple_of(8)
-                    + (item_bytes.len() as u64).next_multiple_of(8),
+                    + (::nearcall::raw::counted_bytes(item) as u64).next_multiple_of(8),
             )?;
             variable.put(call.as_bytes());
-            variable.put(&writer_bytes);
+            variable.put_counted(writer);
             variable.put(reply.as_bytes());
-            variable.put(&item_bytes);
+            variable.put_counted(item);
             let reply_ = call_.post(16)?;
             if reply_.raised() != 0 {
                 return ::core::result::Result::Err(reply_.unknown_exception());
@@ -1367,7 +1357,7 @@ pub mod nearcall {
             let returned = reply_.get_u32::<4>() as i32;
             let mut incoming = reply_.variable::<8>()?;
             let item_ = incoming
-                .unmarshal::<super::core::Vec>(item_length)
+                .vec_of_counted::<super::core::Option>(item_length)
                 .map_err(|malformed| reply_.malformed(malformed))?;
             *item = item_;
             ::core::result::Result::Ok(returned)
@@ -1714,31 +1704,21 @@ pub mod nearcall {
             ::nearcall::Pending<'b, (i32, super::core::Vec)>,
             ::nearcall::CallError,
         > {
-            let writer_bytes = {
-                let mut writer_ = ::nearcall::raw::Writer::new();
-                writer_.slice(writer);
-                writer_.finish("writer")?
-            };
-            let item_bytes = {
-                let mut writer_ = ::nearcall::raw::Writer::new();
-                writer_.slice(item);
-                writer_.finish("item")?
-            };
             let mut call_ = self.client.claim::<2>(3)?;
-            call_.put_u32::<0>(item_bytes.len() as u32);
+            call_.put_u32::<0>(::nearcall::raw::counted_bytes(item) as u32);
             call_.put_u32::<4>(call.len() as u32);
-            call_.put_u32::<8>(writer_bytes.len() as u32);
+            call_.put_u32::<8>(::nearcall::raw::counted_bytes(writer) as u32);
             call_.put_u32::<12>(reply.len() as u32);
             let mut variable = call_.variable::<16>(
                 (call.len() as u64).next_multiple_of(8)
-                    + (writer_bytes.len() as u64).next_multiple_of(8)
+                    + (::nearcall::raw::counted_bytes(writer) as u64).next_multiple_of(8)
                     + (reply.len() as u64).next_multiple_of(8)
-                    + (item_bytes.len() as u64).next_multiple_of(8),
+                    + (::nearcall::raw::counted_bytes(item) as u64).next_multiple_of(8),
             )?;
             variable.put(call.as_bytes());
-            variable.put(&writer_bytes);
+            variable.put_counted(writer);
             variable.put(reply.as_bytes());
-            variable.put(&item_bytes);
+            variable.put_counted(item);
             let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (i32, super::core::Vec),
                 ::nearcall::CallError,
@@ -1750,7 +1730,7 @@ pub mod nearcall {
                 let returned = reply_.get_u32::<4>() as i32;
                 let mut incoming = reply_.variable::<8>()?;
                 let item_ = incoming
-                    .unmarshal::<super::core::Vec>(item_length)
+                    .vec_of_counted::<super::core::Option>(item_length)
                     .map_err(|malformed| reply_.malformed(malformed))?;
                 ::core::result::Result::Ok((returned, item_))
             };
@@ -2184,31 +2164,21 @@ pub mod nearcall {
             item: &[super::core::Option],
         ) -> ::core::result::Result<(i32, super::core::Vec), ::nearcall::CallError> {
             let awaited = {
-                let writer_bytes = {
-                    let mut writer_ = ::nearcall::raw::Writer::new();
-                    writer_.slice(writer);
-                    writer_.finish("writer")?
-                };
-                let item_bytes = {
-                    let mut writer_ = ::nearcall::raw::Writer::new();
-                    writer_.slice(item);
-                    writer_.finish("item")?
-                };
                 let mut call_ = self.client.claim_awaited::<2>(3).await?.call();
-                call_.put_u32::<0>(item_bytes.len() as u32);
+                call_.put_u32::<0>(::nearcall::raw::counted_bytes(item) as u32);
                 call_.put_u32::<4>(call.len() as u32);
-                call_.put_u32::<8>(writer_bytes.len() as u32);
+                call_.put_u32::<8>(::nearcall::raw::counted_bytes(writer) as u32);
                 call_.put_u32::<12>(reply.len() as u32);
                 let mut variable = call_.variable::<16>(
                     (call.len() as u64).next_multiple_of(8)
-                        + (writer_bytes.len() as u64).next_multiple_of(8)
+                        + (::nearcall::raw::counted_bytes(writer) as u64).next_multiple_of(8)
                         + (reply.len() as u64).next_multiple_of(8)
-                        + (item_bytes.len() as u64).next_multiple_of(8),
+                        + (::nearcall::raw::counted_bytes(item) as u64).next_multiple_of(8),
                 )?;
                 variable.put(call.as_bytes());
-                variable.put(&writer_bytes);
+                variable.put_counted(writer);
                 variable.put(reply.as_bytes());
-                variable.put(&item_bytes);
+                variable.put_counted(item);
                 let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (i32, super::core::Vec),
                     ::nearcall::CallError,
@@ -2220,7 +2190,7 @@ pub mod nearcall {
                     let returned = reply_.get_u32::<4>() as i32;
                     let mut incoming = reply_.variable::<8>()?;
                     let item_ = incoming
-                        .unmarshal::<super::core::Vec>(item_length)
+                        .vec_of_counted::<super::core::Option>(item_length)
                         .map_err(|malformed| reply_.malformed(malformed))?;
                     ::core::result::Result::Ok((returned, item_))
                 };
@@ -2707,22 +2677,19 @@ pub mod nearcall {
             let mut incoming = arguments.variable::<16>()?;
             let mut call_room = ::nearcall::raw::Room::new();
             let call = incoming.text(call_length, ::nearcall::raw::UNBOUNDED, &mut call_room)?;
-            let writer = incoming.unmarshal::<super::core::Vec>(writer_length)?;
+            let mut writer_room = ::nearcall::raw::Room::new();
+            let writer = incoming.counted::<super::core::Option>(writer_length, &mut writer_room)?;
             let mut reply_room = ::nearcall::raw::Room::new();
             let reply = incoming.text(reply_length, ::nearcall::raw::UNBOUNDED, &mut reply_room)?;
-            let mut item = incoming.unmarshal::<super::core::Vec>(item_length)?;
+            let mut item = incoming.vec_of_counted::<super::core::Option>(item_length)?;
             let returned = <S as ClientServer>::import_(server, &call, &writer, &reply, &mut item);
-            let item_bytes = {
-                let mut writer_ = ::nearcall::raw::Writer::new();
-                ::nearcall::raw::Marshal::marshal(&item, &mut writer_);
-                writer_.finish_results()?
-            };
             let mut results = arguments.results();
-            results.put_u32::<0>(item_bytes.len() as u32);
+            results.put_u32::<0>(::nearcall::raw::counted_bytes(&item) as u32);
             results.put_u32::<4>(returned as u32);
-            let mut variable =
-                results.variable::<8>((item_bytes.len() as u64).next_multiple_of(8))?;
-            variable.put(&item_bytes);
+            let mut variable = results.variable::<8>(
+                (::nearcall::raw::counted_bytes(&item) as u64).next_multiple_of(8),
+            )?;
+            variable.put_counted(&item);
             results.reply(8)
         }
         fn stub_len(
@@ -3143,9 +3110,9 @@ pub mod nearcall {
             let reply_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
             let call = incoming.string(call_length, ::nearcall::raw::UNBOUNDED)?;
-            let writer = incoming.unmarshal::<super::core::Vec>(writer_length)?;
+            let writer = incoming.vec_of_counted::<super::core::Option>(writer_length)?;
             let reply = incoming.string(reply_length, ::nearcall::raw::UNBOUNDED)?;
-            let mut item = incoming.unmarshal::<super::core::Vec>(item_length)?;
+            let mut item = incoming.vec_of_counted::<super::core::Option>(item_length)?;
             let server = ::std::sync::Arc::clone(server);
             arguments.run_awaited(async move {
                 let outcome = <S as ClientAsyncServer>::import_(
@@ -3158,17 +3125,13 @@ pub mod nearcall {
                 let finish: ::nearcall::raw::Finish = ::std::boxed::Box::new(
                     move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let returned = outcome;
-                        let item_bytes = {
-                            let mut writer_ = ::nearcall::raw::Writer::new();
-                            ::nearcall::raw::Marshal::marshal(&item, &mut writer_);
-                            writer_.finish_results()?
-                        };
                         let mut results = arguments.results();
-                        results.put_u32::<0>(item_bytes.len() as u32);
+                        results.put_u32::<0>(::nearcall::raw::counted_bytes(&item) as u32);
                         results.put_u32::<4>(returned as u32);
-                        let mut variable =
-                            results.variable::<8>((item_bytes.len() as u64).next_multiple_of(8))?;
-                        variable.put(&item_bytes);
+                        let mut variable = results.variable::<8>(
+                            (::nearcall::raw::counted_bytes(&item) as u64).next_multiple_of(8),
+                        )?;
+                        variable.put_counted(&item);
                         results.reply(8)
                     },
                 );

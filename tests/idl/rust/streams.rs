@@ -751,7 +751,7 @@ pub mod streams {
                             .map_err(|malformed| reply.malformed(malformed))?;
                         let mut incoming = reply.variable::<8>()?;
                         let returned = incoming
-                            .unmarshal::<::std::vec::Vec<Summary>>(returned_length)
+                            .vec_of_counted::<Summary>(returned_length)
                             .map_err(|malformed| reply.malformed(malformed))?;
                         ::nearcall::raw::check_received(returned.len(), 248)
                             .map_err(|malformed| reply.malformed(malformed))?;
@@ -1294,7 +1294,7 @@ pub mod streams {
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             let mut incoming = reply.variable::<8>()?;
                             let returned = incoming
-                                .unmarshal::<::std::vec::Vec<Summary>>(returned_length)
+                                .vec_of_counted::<Summary>(returned_length)
                                 .map_err(|malformed| reply.malformed(malformed))?;
                             ::nearcall::raw::check_received(returned.len(), 248)
                                 .map_err(|malformed| reply.malformed(malformed))?;

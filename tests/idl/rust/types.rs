@@ -1508,7 +1508,7 @@ pub mod types {
             call.put_u32::<48>(p.kind.to_wire());
             call.put_bytes::<52>(&w.pixel.rgb);
             call.put_image::<55, _>(&w.empty);
-            call.put_image::<56, _>(&w.corners);
+            call.put_bytes::<56>(::nearcall::raw::element_bytes(&w.corners));
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
             call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
@@ -1540,9 +1540,7 @@ pub mod types {
             let w_pixel_rgb = reply.get_element::<68, [u8; 3]>();
             let w_empty =
                 reply.get_image::<71, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
-            let w_corners = reply
-                .get_image::<72, 32, [Point; 2]>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let w_corners = reply.get_element::<72, [Point; 2]>();
             let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
             let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
             let q_rgb = reply.get_element::<136, [u8; 3]>();
@@ -1595,23 +1593,19 @@ pub mod types {
             y: &Matrix,
         ) -> ::core::result::Result<(Big, Matrix), ::nearcall::CallError> {
             let mut call = self.client.claim::<3>(5)?;
-            call.put_image::<0, _>(m);
+            call.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
-            call.put_image::<424, _>(&b.p);
+            call.put_bytes::<424>(::nearcall::raw::element_bytes(&b.p));
             call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
             let reply = call.post(952)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let m_ =
-                reply.get_image::<0, 260, Many>().map_err(|malformed| reply.malformed(malformed))?;
             let returned_a = reply.get_element::<264, [i32; 40]>();
-            let returned_p = reply
-                .get_image::<424, 480, [Point; 30]>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let returned_p = reply.get_element::<424, [Point; 30]>();
             let x_ = reply.get_element::<904, Matrix>();
             let returned = Big { a: returned_a, p: returned_p };
-            *m = m_;
+            reply.get_element_to::<0, Many>(m);
             ::core::result::Result::Ok((returned, x_))
         }
         /// Calls `texts`.
@@ -1956,9 +1950,7 @@ pub mod types {
             }
             let kinds_ =
                 reply.get_image::<0, 12, Kinds3>().map_err(|malformed| reply.malformed(malformed))?;
-            let points_ = reply
-                .get_image::<16, 80, Points5>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let points_ = reply.get_element::<16, Points5>();
             *kinds = kinds_;
             ::core::result::Result::Ok(points_)
         }
@@ -2277,7 +2269,7 @@ pub mod types {
             call.put_u32::<48>(p.kind.to_wire());
             call.put_bytes::<52>(&w.pixel.rgb);
             call.put_image::<55, _>(&w.empty);
-            call.put_image::<56, _>(&w.corners);
+            call.put_bytes::<56>(::nearcall::raw::element_bytes(&w.corners));
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
             call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
@@ -2313,9 +2305,7 @@ pub mod types {
                 let w_empty = reply
                     .get_image::<71, 1, Empty>()
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let w_corners = reply
-                    .get_image::<72, 32, [Point; 2]>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let w_corners = reply.get_element::<72, [Point; 2]>();
                 let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                 let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                 let q_rgb = reply.get_element::<136, [u8; 3]>();
@@ -2382,9 +2372,9 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let mut call = self.client.claim::<3>(5)?;
-            call.put_image::<0, _>(m);
+            call.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
-            call.put_image::<424, _>(&b.p);
+            call.put_bytes::<424>(::nearcall::raw::element_bytes(&b.p));
             call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (Big, Many, Matrix),
@@ -2393,13 +2383,9 @@ pub mod types {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
-                let m_ = reply
-                    .get_image::<0, 260, Many>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let m_ = reply.get_element::<0, Many>();
                 let returned_a = reply.get_element::<264, [i32; 40]>();
-                let returned_p = reply
-                    .get_image::<424, 480, [Point; 30]>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let returned_p = reply.get_element::<424, [Point; 30]>();
                 let x_ = reply.get_element::<904, Matrix>();
                 let returned = Big { a: returned_a, p: returned_p };
                 ::core::result::Result::Ok((returned, m_, x_))
@@ -2810,9 +2796,7 @@ pub mod types {
                 let kinds_ = reply
                     .get_image::<0, 12, Kinds3>()
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let points_ = reply
-                    .get_image::<16, 80, Points5>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let points_ = reply.get_element::<16, Points5>();
                 ::core::result::Result::Ok((kinds_, points_))
             };
             ::core::result::Result::Ok(call.post_pending(28, collect)?)
@@ -3133,7 +3117,7 @@ pub mod types {
                 call.put_u32::<48>(p.kind.to_wire());
                 call.put_bytes::<52>(&w.pixel.rgb);
                 call.put_image::<55, _>(&w.empty);
-                call.put_image::<56, _>(&w.corners);
+                call.put_bytes::<56>(::nearcall::raw::element_bytes(&w.corners));
                 call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
                 call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(
                     &w.ld,
@@ -3171,9 +3155,7 @@ pub mod types {
                     let w_empty = reply
                         .get_image::<71, 1, Empty>()
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    let w_corners = reply
-                        .get_image::<72, 32, [Point; 2]>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_corners = reply.get_element::<72, [Point; 2]>();
                     let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                     let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                     let q_rgb = reply.get_element::<136, [u8; 3]>();
@@ -3240,9 +3222,9 @@ pub mod types {
         ) -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
             let awaited = {
                 let mut call = self.client.claim_awaited::<3>(5).await?.call();
-                call.put_image::<0, _>(m);
+                call.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
                 call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
-                call.put_image::<424, _>(&b.p);
+                call.put_bytes::<424>(::nearcall::raw::element_bytes(&b.p));
                 call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Big, Many, Matrix),
@@ -3251,13 +3233,9 @@ pub mod types {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
-                    let m_ = reply
-                        .get_image::<0, 260, Many>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let m_ = reply.get_element::<0, Many>();
                     let returned_a = reply.get_element::<264, [i32; 40]>();
-                    let returned_p = reply
-                        .get_image::<424, 480, [Point; 30]>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned_p = reply.get_element::<424, [Point; 30]>();
                     let x_ = reply.get_element::<904, Matrix>();
                     let returned = Big { a: returned_a, p: returned_p };
                     ::core::result::Result::Ok((returned, m_, x_))
@@ -3677,9 +3655,7 @@ pub mod types {
                     let kinds_ = reply
                         .get_image::<0, 12, Kinds3>()
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    let points_ = reply
-                        .get_image::<16, 80, Points5>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let points_ = reply.get_element::<16, Points5>();
                     ::core::result::Result::Ok((kinds_, points_))
                 };
                 self.client.post_awaited(call, 28, collect)?
@@ -3973,7 +3949,7 @@ pub mod types {
             let p_kind = Kind::from_wire(arguments.get_u32::<48>())?;
             let w_pixel_rgb = arguments.get_element::<52, [u8; 3]>();
             let w_empty = arguments.get_image::<55, 1, Empty>()?;
-            let w_corners = arguments.get_image::<56, 32, [Point; 2]>()?;
+            let w_corners = arguments.get_element::<56, [Point; 2]>();
             let w_name = arguments.get_element::<88, [::nearcall::Char; 16]>();
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
@@ -4012,7 +3988,7 @@ pub mod types {
             results.put_u32::<64>(q.kind.to_wire());
             results.put_bytes::<68>(&w.pixel.rgb);
             results.put_image::<71, _>(&w.empty);
-            results.put_image::<72, _>(&w.corners);
+            results.put_bytes::<72>(::nearcall::raw::element_bytes(&w.corners));
             results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
             results.put_bytes::<120>(::nearcall::raw::element_bytes(::core::slice::from_ref(
                 &w.ld,
@@ -4036,17 +4012,18 @@ pub mod types {
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let mut m = arguments.get_image::<0, 260, Many>()?;
+            let mut m = ::core::mem::MaybeUninit::uninit();
+            let m = arguments.get_element_in::<0, Many>(&mut m);
             let b_a = arguments.get_element::<264, [i32; 40]>();
-            let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
+            let b_p = arguments.get_element::<424, [Point; 30]>();
             let mut y = ::core::mem::MaybeUninit::uninit();
             let y = arguments.get_element_in::<904, Matrix>(&mut y);
             let b = Big { a: b_a, p: b_p };
-            let (returned, x) = <S as AllServer>::images(server, &b, &mut m, y);
+            let (returned, x) = <S as AllServer>::images(server, &b, m, y);
             let mut results = arguments.results();
-            results.put_image::<0, _>(&m);
+            results.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
             results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
-            results.put_image::<424, _>(&returned.p);
+            results.put_bytes::<424>(::nearcall::raw::element_bytes(&returned.p));
             results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
             results.reply(952)
         }
@@ -4286,7 +4263,7 @@ pub mod types {
             let points = <S as AllServer>::arrays(server, &flags4, &mut kinds, &names, &w);
             let mut results = arguments.results();
             results.put_image::<0, _>(&kinds);
-            results.put_image::<16, _>(&points);
+            results.put_bytes::<16>(::nearcall::raw::element_bytes(&points));
             results.reply(96)
         }
     }
@@ -4679,7 +4656,7 @@ pub mod types {
             let p_kind = Kind::from_wire(arguments.get_u32::<48>())?;
             let w_pixel_rgb = arguments.get_element::<52, [u8; 3]>();
             let w_empty = arguments.get_image::<55, 1, Empty>()?;
-            let w_corners = arguments.get_image::<56, 32, [Point; 2]>()?;
+            let w_corners = arguments.get_element::<56, [Point; 2]>();
             let w_name = arguments.get_element::<88, [::nearcall::Char; 16]>();
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
@@ -4723,7 +4700,7 @@ pub mod types {
                         results.put_u32::<64>(q.kind.to_wire());
                         results.put_bytes::<68>(&w.pixel.rgb);
                         results.put_image::<71, _>(&w.empty);
-                        results.put_image::<72, _>(&w.corners);
+                        results.put_bytes::<72>(::nearcall::raw::element_bytes(&w.corners));
                         results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
                         results.put_bytes::<120>(::nearcall::raw::element_bytes(
                             ::core::slice::from_ref(&w.ld),
@@ -4760,9 +4737,9 @@ pub mod types {
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let mut m = arguments.get_image::<0, 260, Many>()?;
+            let mut m = arguments.get_element::<0, Many>();
             let b_a = arguments.get_element::<264, [i32; 40]>();
-            let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
+            let b_p = arguments.get_element::<424, [Point; 30]>();
             let y = arguments.get_element::<904, Matrix>();
             let b = Big { a: b_a, p: b_p };
             let server = ::std::sync::Arc::clone(server);
@@ -4772,9 +4749,11 @@ pub mod types {
                     move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, x) = outcome;
                         let mut results = arguments.results();
-                        results.put_image::<0, _>(&m);
+                        results.put_bytes::<0>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&m),
+                        ));
                         results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
-                        results.put_image::<424, _>(&returned.p);
+                        results.put_bytes::<424>(::nearcall::raw::element_bytes(&returned.p));
                         results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
                         results.reply(952)
                     },
@@ -5062,7 +5041,7 @@ pub mod types {
                         let points = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&kinds);
-                        results.put_image::<16, _>(&points);
+                        results.put_bytes::<16>(::nearcall::raw::element_bytes(&points));
                         results.reply(96)
                     },
                 );
@@ -6697,7 +6676,7 @@ pub mod types {
             call.put_u32::<48>(p.kind.to_wire());
             call.put_bytes::<52>(&w.pixel.rgb);
             call.put_image::<55, _>(&w.empty);
-            call.put_image::<56, _>(&w.corners);
+            call.put_bytes::<56>(::nearcall::raw::element_bytes(&w.corners));
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
             call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
@@ -6729,9 +6708,7 @@ pub mod types {
             let w_pixel_rgb = reply.get_element::<68, [u8; 3]>();
             let w_empty =
                 reply.get_image::<71, 1, Empty>().map_err(|malformed| reply.malformed(malformed))?;
-            let w_corners = reply
-                .get_image::<72, 32, [Point; 2]>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let w_corners = reply.get_element::<72, [Point; 2]>();
             let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
             let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
             let q_rgb = reply.get_element::<136, [u8; 3]>();
@@ -6784,23 +6761,19 @@ pub mod types {
             y: &Matrix,
         ) -> ::core::result::Result<(Big, Matrix), ::nearcall::CallError> {
             let mut call = self.client.claim::<3>(5)?;
-            call.put_image::<0, _>(m);
+            call.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
-            call.put_image::<424, _>(&b.p);
+            call.put_bytes::<424>(::nearcall::raw::element_bytes(&b.p));
             call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
             let reply = call.post(952)?;
             if reply.raised() != 0 {
                 return ::core::result::Result::Err(reply.unknown_exception());
             }
-            let m_ =
-                reply.get_image::<0, 260, Many>().map_err(|malformed| reply.malformed(malformed))?;
             let returned_a = reply.get_element::<264, [i32; 40]>();
-            let returned_p = reply
-                .get_image::<424, 480, [Point; 30]>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let returned_p = reply.get_element::<424, [Point; 30]>();
             let x_ = reply.get_element::<904, Matrix>();
             let returned = Big { a: returned_a, p: returned_p };
-            *m = m_;
+            reply.get_element_to::<0, Many>(m);
             ::core::result::Result::Ok((returned, x_))
         }
         /// Calls `texts`.
@@ -7145,9 +7118,7 @@ pub mod types {
             }
             let kinds_ =
                 reply.get_image::<0, 12, Kinds3>().map_err(|malformed| reply.malformed(malformed))?;
-            let points_ = reply
-                .get_image::<16, 80, Points5>()
-                .map_err(|malformed| reply.malformed(malformed))?;
+            let points_ = reply.get_element::<16, Points5>();
             *kinds = kinds_;
             ::core::result::Result::Ok(points_)
         }
@@ -7663,7 +7634,7 @@ pub mod types {
             call.put_u32::<48>(p.kind.to_wire());
             call.put_bytes::<52>(&w.pixel.rgb);
             call.put_image::<55, _>(&w.empty);
-            call.put_image::<56, _>(&w.corners);
+            call.put_bytes::<56>(::nearcall::raw::element_bytes(&w.corners));
             call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
             call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(&w.ld)));
             call.put_bytes::<120>(&p.rgb);
@@ -7699,9 +7670,7 @@ pub mod types {
                 let w_empty = reply
                     .get_image::<71, 1, Empty>()
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let w_corners = reply
-                    .get_image::<72, 32, [Point; 2]>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let w_corners = reply.get_element::<72, [Point; 2]>();
                 let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                 let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                 let q_rgb = reply.get_element::<136, [u8; 3]>();
@@ -7768,9 +7737,9 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let mut call = self.client.claim::<3>(5)?;
-            call.put_image::<0, _>(m);
+            call.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
             call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
-            call.put_image::<424, _>(&b.p);
+            call.put_bytes::<424>(::nearcall::raw::element_bytes(&b.p));
             call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
             let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                 (Big, Many, Matrix),
@@ -7779,13 +7748,9 @@ pub mod types {
                 if reply.raised() != 0 {
                     return ::core::result::Result::Err(reply.unknown_exception());
                 }
-                let m_ = reply
-                    .get_image::<0, 260, Many>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let m_ = reply.get_element::<0, Many>();
                 let returned_a = reply.get_element::<264, [i32; 40]>();
-                let returned_p = reply
-                    .get_image::<424, 480, [Point; 30]>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let returned_p = reply.get_element::<424, [Point; 30]>();
                 let x_ = reply.get_element::<904, Matrix>();
                 let returned = Big { a: returned_a, p: returned_p };
                 ::core::result::Result::Ok((returned, m_, x_))
@@ -8196,9 +8161,7 @@ pub mod types {
                 let kinds_ = reply
                     .get_image::<0, 12, Kinds3>()
                     .map_err(|malformed| reply.malformed(malformed))?;
-                let points_ = reply
-                    .get_image::<16, 80, Points5>()
-                    .map_err(|malformed| reply.malformed(malformed))?;
+                let points_ = reply.get_element::<16, Points5>();
                 ::core::result::Result::Ok((kinds_, points_))
             };
             ::core::result::Result::Ok(call.post_pending(28, collect)?)
@@ -8764,7 +8727,7 @@ pub mod types {
                 call.put_u32::<48>(p.kind.to_wire());
                 call.put_bytes::<52>(&w.pixel.rgb);
                 call.put_image::<55, _>(&w.empty);
-                call.put_image::<56, _>(&w.corners);
+                call.put_bytes::<56>(::nearcall::raw::element_bytes(&w.corners));
                 call.put_bytes::<88>(::nearcall::raw::element_bytes(&w.name));
                 call.put_bytes::<104>(::nearcall::raw::element_bytes(::core::slice::from_ref(
                     &w.ld,
@@ -8802,9 +8765,7 @@ pub mod types {
                     let w_empty = reply
                         .get_image::<71, 1, Empty>()
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    let w_corners = reply
-                        .get_image::<72, 32, [Point; 2]>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let w_corners = reply.get_element::<72, [Point; 2]>();
                     let w_name = reply.get_element::<104, [::nearcall::Char; 16]>();
                     let w_ld = reply.get_element::<120, ::nearcall::LongDouble>();
                     let q_rgb = reply.get_element::<136, [u8; 3]>();
@@ -8871,9 +8832,9 @@ pub mod types {
         ) -> ::core::result::Result<(Big, Many, Matrix), ::nearcall::CallError> {
             let awaited = {
                 let mut call = self.client.claim_awaited::<3>(5).await?.call();
-                call.put_image::<0, _>(m);
+                call.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
                 call.put_bytes::<264>(::nearcall::raw::element_bytes(&b.a));
-                call.put_image::<424, _>(&b.p);
+                call.put_bytes::<424>(::nearcall::raw::element_bytes(&b.p));
                 call.put_bytes::<904>(::nearcall::raw::element_bytes(y));
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     (Big, Many, Matrix),
@@ -8882,13 +8843,9 @@ pub mod types {
                     if reply.raised() != 0 {
                         return ::core::result::Result::Err(reply.unknown_exception());
                     }
-                    let m_ = reply
-                        .get_image::<0, 260, Many>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let m_ = reply.get_element::<0, Many>();
                     let returned_a = reply.get_element::<264, [i32; 40]>();
-                    let returned_p = reply
-                        .get_image::<424, 480, [Point; 30]>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned_p = reply.get_element::<424, [Point; 30]>();
                     let x_ = reply.get_element::<904, Matrix>();
                     let returned = Big { a: returned_a, p: returned_p };
                     ::core::result::Result::Ok((returned, m_, x_))
@@ -9308,9 +9265,7 @@ pub mod types {
                     let kinds_ = reply
                         .get_image::<0, 12, Kinds3>()
                         .map_err(|malformed| reply.malformed(malformed))?;
-                    let points_ = reply
-                        .get_image::<16, 80, Points5>()
-                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let points_ = reply.get_element::<16, Points5>();
                     ::core::result::Result::Ok((kinds_, points_))
                 };
                 self.client.post_awaited(call, 28, collect)?
@@ -9902,7 +9857,7 @@ pub mod types {
             let p_kind = Kind::from_wire(arguments.get_u32::<48>())?;
             let w_pixel_rgb = arguments.get_element::<52, [u8; 3]>();
             let w_empty = arguments.get_image::<55, 1, Empty>()?;
-            let w_corners = arguments.get_image::<56, 32, [Point; 2]>()?;
+            let w_corners = arguments.get_element::<56, [Point; 2]>();
             let w_name = arguments.get_element::<88, [::nearcall::Char; 16]>();
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
@@ -9941,7 +9896,7 @@ pub mod types {
             results.put_u32::<64>(q.kind.to_wire());
             results.put_bytes::<68>(&w.pixel.rgb);
             results.put_image::<71, _>(&w.empty);
-            results.put_image::<72, _>(&w.corners);
+            results.put_bytes::<72>(::nearcall::raw::element_bytes(&w.corners));
             results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
             results.put_bytes::<120>(::nearcall::raw::element_bytes(::core::slice::from_ref(
                 &w.ld,
@@ -9965,17 +9920,18 @@ pub mod types {
             server: &S,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let mut m = arguments.get_image::<0, 260, Many>()?;
+            let mut m = ::core::mem::MaybeUninit::uninit();
+            let m = arguments.get_element_in::<0, Many>(&mut m);
             let b_a = arguments.get_element::<264, [i32; 40]>();
-            let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
+            let b_p = arguments.get_element::<424, [Point; 30]>();
             let mut y = ::core::mem::MaybeUninit::uninit();
             let y = arguments.get_element_in::<904, Matrix>(&mut y);
             let b = Big { a: b_a, p: b_p };
-            let (returned, x) = <S as DerivedServer>::images(server, &b, &mut m, y);
+            let (returned, x) = <S as DerivedServer>::images(server, &b, m, y);
             let mut results = arguments.results();
-            results.put_image::<0, _>(&m);
+            results.put_bytes::<0>(::nearcall::raw::element_bytes(::core::slice::from_ref(m)));
             results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
-            results.put_image::<424, _>(&returned.p);
+            results.put_bytes::<424>(::nearcall::raw::element_bytes(&returned.p));
             results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
             results.reply(952)
         }
@@ -10216,7 +10172,7 @@ pub mod types {
             let points = <S as DerivedServer>::arrays(server, &flags4, &mut kinds, &names, &w);
             let mut results = arguments.results();
             results.put_image::<0, _>(&kinds);
-            results.put_image::<16, _>(&points);
+            results.put_bytes::<16>(::nearcall::raw::element_bytes(&points));
             results.reply(96)
         }
         fn stub_returned(
@@ -10811,7 +10767,7 @@ pub mod types {
             let p_kind = Kind::from_wire(arguments.get_u32::<48>())?;
             let w_pixel_rgb = arguments.get_element::<52, [u8; 3]>();
             let w_empty = arguments.get_image::<55, 1, Empty>()?;
-            let w_corners = arguments.get_image::<56, 32, [Point; 2]>()?;
+            let w_corners = arguments.get_element::<56, [Point; 2]>();
             let w_name = arguments.get_element::<88, [::nearcall::Char; 16]>();
             let w_ld = arguments.get_element::<104, ::nearcall::LongDouble>();
             let p_rgb = arguments.get_element::<120, [u8; 3]>();
@@ -10855,7 +10811,7 @@ pub mod types {
                         results.put_u32::<64>(q.kind.to_wire());
                         results.put_bytes::<68>(&w.pixel.rgb);
                         results.put_image::<71, _>(&w.empty);
-                        results.put_image::<72, _>(&w.corners);
+                        results.put_bytes::<72>(::nearcall::raw::element_bytes(&w.corners));
                         results.put_bytes::<104>(::nearcall::raw::element_bytes(&w.name));
                         results.put_bytes::<120>(::nearcall::raw::element_bytes(
                             ::core::slice::from_ref(&w.ld),
@@ -10892,9 +10848,9 @@ pub mod types {
             server: &::std::sync::Arc<S>,
             arguments: ::nearcall::raw::Arguments<'_>,
         ) -> ::nearcall::raw::Outcome {
-            let mut m = arguments.get_image::<0, 260, Many>()?;
+            let mut m = arguments.get_element::<0, Many>();
             let b_a = arguments.get_element::<264, [i32; 40]>();
-            let b_p = arguments.get_image::<424, 480, [Point; 30]>()?;
+            let b_p = arguments.get_element::<424, [Point; 30]>();
             let y = arguments.get_element::<904, Matrix>();
             let b = Big { a: b_a, p: b_p };
             let server = ::std::sync::Arc::clone(server);
@@ -10904,9 +10860,11 @@ pub mod types {
                     move |arguments: ::nearcall::raw::Arguments<'_>| {
                         let (returned, x) = outcome;
                         let mut results = arguments.results();
-                        results.put_image::<0, _>(&m);
+                        results.put_bytes::<0>(::nearcall::raw::element_bytes(
+                            ::core::slice::from_ref(&m),
+                        ));
                         results.put_bytes::<264>(::nearcall::raw::element_bytes(&returned.a));
-                        results.put_image::<424, _>(&returned.p);
+                        results.put_bytes::<424>(::nearcall::raw::element_bytes(&returned.p));
                         results.put_bytes::<904>(::nearcall::raw::element_bytes(&x));
                         results.reply(952)
                     },
@@ -11208,7 +11166,7 @@ pub mod types {
                         let points = outcome;
                         let mut results = arguments.results();
                         results.put_image::<0, _>(&kinds);
-                        results.put_image::<16, _>(&points);
+                        results.put_bytes::<16>(::nearcall::raw::element_bytes(&points));
                         results.reply(96)
                     },
                 );

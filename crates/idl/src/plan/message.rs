@@ -294,6 +294,12 @@ impl Planner<'_> {
                 Reader::Server,
                 Form::Text | Form::WideText | Form::Octets | Form::Elements { .. },
             ) if is_in && !self.operation.takes_items() => Copy::Private,
+            // What is a part of a value becomes that value's.
+            (Reader::Server, Form::Marshalled)
+                if is_in && !self.operation.takes_items() && payload.place.path.is_empty() =>
+            {
+                Copy::Private
+            }
             (Reader::Client, Form::Lent) if payload.place.root != Root::Returned => Copy::Into,
             _ => Copy::Owned,
         }

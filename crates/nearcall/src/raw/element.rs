@@ -1,31 +1,25 @@
 //! Values whose bytes in memory are their bytes on the A-stack.
 
-use crate::types::{Char, LongDouble};
-
 const _: () = assert!(cfg!(target_endian = "little"), "A-stacks are little endian");
 
-/// An element of a sequence or a fixed array that crosses by one copy. Sealed, and `bytemuck::Pod`:
-/// every bit pattern is a value, so that nothing needs checking.
-pub trait Element: bytemuck::Pod + sealed::Sealed {}
+/// Bytes of the count of a list that is marshalled.
+pub(super) const COUNT_BYTES: usize = 4;
 
-mod sealed {
-    pub trait Sealed {}
-}
+/// A value that crosses by one copy, alone or as an element: a number, an array of such values, or
+/// a struct that is [`plain`](super::plain). Every bit pattern is one, so that nothing needs
+/// checking.
+pub trait Element: bytemuck::Pod {}
 
-macro_rules! elements {
-    ($($number:ty),*) => {$(
-        impl sealed::Sealed for $number {}
-        impl Element for $number {}
-    )*};
-}
-
-elements!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64, Char, LongDouble);
-
-impl<T: Element, const N: usize> sealed::Sealed for [T; N] {}
-impl<T: Element, const N: usize> Element for [T; N] {}
+impl<T: bytemuck::Pod> Element for T {}
 
 /// The bytes of a sequence.
 #[inline]
 pub fn element_bytes<T: Element>(elements: &[T]) -> &[u8] {
     bytemuck::cast_slice(elements)
+}
+
+/// What the bytes of a list take that is marshalled: its count, then its elements.
+#[inline]
+pub fn counted_bytes<T: Element>(elements: &[T]) -> usize {
+    COUNT_BYTES + size_of_val(elements)
 }

@@ -1,5 +1,6 @@
 //! Reading the variable part of a message, payload by payload.
 
+use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -8,7 +9,7 @@ use nearcall_os::span::Span;
 
 use super::area::Inbound;
 use super::behind::Behind;
-use super::element::Element;
+use super::element::{COUNT_BYTES, Element};
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
@@ -44,6 +45,8 @@ enum Place<'a> {
 pub struct Payload<'a> {
     first: Span<'a>,
     second: Span<'a>,
+    /// Bytes at its beginning that were taken off already, of the first piece.
+    taken: usize,
     /// The call whose client may still be copying it, how far it was, and where in the part this
     /// begins.
     behind: Option<(&'a ServedCall<'a>, &'a Behind, usize)>,
@@ -136,10 +139,35 @@ impl<'a> Incoming<'a> {
 
     /// `count` elements for keeps: copied once, to where they stay.
     pub fn vec_of<T: Element>(&mut self, count: u32, bound: u32) -> Result<Vec<T>, Malformed> {
-        let payload = self.take_elements::<T>(count, bound)?;
-        let mut elements = vec![T::zeroed(); count as usize];
-        payload.copy_out(bytemuck::cast_slice_mut(&mut elements))?;
-        Ok(elements)
+        self.take_elements::<T>(count, bound)?.into_elements()
+    }
+
+    /// A list of elements as it is marshalled, its count and then they, of `bytes` bytes in all:
+    /// as [`Incoming::elements`], once its count has been judged by what is there.
+    #[inline]
+    pub fn counted<'r, T: Element>(
+        &mut self,
+        bytes: u32,
+        room: &'r mut Room,
+    ) -> Result<Elements<'r, T>, Malformed> {
+        Elements::copy_of(self.take_counted::<T>(bytes)?, room)
+    }
+
+    /// The same for keeps: copied once, to where they stay.
+    pub fn vec_of_counted<T: Element>(&mut self, bytes: u32) -> Result<Vec<T>, Malformed> {
+        self.take_counted::<T>(bytes)?.into_elements()
+    }
+
+    /// The elements behind a count, which is loaded once.
+    fn take_counted<T>(&mut self, bytes: u32) -> Result<Payload<'a>, Malformed> {
+        let mut elements = self.take(bytes, u32::MAX)?;
+        let claimed = u64::from(elements.take_count()?) * size_of::<T>() as u64;
+        let limit = elements.len() as u64;
+        match claimed.cmp(&limit) {
+            Ordering::Less => Err(Malformed::Left { bytes: limit - claimed }),
+            Ordering::Equal => Ok(elements),
+            Ordering::Greater => Err(Malformed::Length { claimed, limit }),
+        }
     }
 
     #[inline]
@@ -229,6 +257,7 @@ impl<'a> Incoming<'a> {
                 Payload {
                     first: slice(inbound.inline, at, first),
                     second: slice(inbound.block, 0, bytes - first),
+                    taken: 0,
                     behind: None,
                 }
             }
@@ -239,13 +268,28 @@ impl<'a> Incoming<'a> {
 impl<'a> Payload<'a> {
     #[inline]
     fn whole(span: Span<'a>) -> Payload<'a> {
-        Payload { first: span, second: slice(span, 0, 0), behind: None }
+        Payload { first: span, second: slice(span, 0, 0), taken: 0, behind: None }
+    }
+
+    /// Takes its first four bytes off, which are a count: loaded once.
+    ///
+    /// # Errors: it has not so many; a client that was still copying them has stopped.
+    fn take_count(&mut self) -> Result<u32, Malformed> {
+        // In one piece: the second begins behind eight bytes or more.
+        check_length(COUNT_BYTES, self.first.bytes())?;
+        if let Some((call, behind, begin)) = self.behind {
+            call.wait_behind(behind, begin + COUNT_BYTES - 1)?;
+        }
+        let mut count = [0; COUNT_BYTES];
+        self.first.copy_out(0, &mut count);
+        self.taken = COUNT_BYTES;
+        Ok(u32::from_le_bytes(count))
     }
 
     /// How many bytes there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.first.bytes() + self.second.bytes()
+        self.first.bytes() + self.second.bytes() - self.taken
     }
 
     /// There are none.
@@ -261,7 +305,7 @@ impl<'a> Payload<'a> {
     pub fn copy_part(&self, at: usize, target: &mut [u8]) -> Result<(), Malformed> {
         check_length(target.len(), self.len().saturating_sub(at))?;
         self.pieces(|_| {})?;
-        let first_bytes = self.first.bytes();
+        let (at, first_bytes) = (at + self.taken, self.first.bytes());
         let of_first = first_bytes.saturating_sub(at).min(target.len());
         let (first, second) = target.split_at_mut(of_first);
         if !first.is_empty() {
@@ -284,11 +328,11 @@ impl<'a> Payload<'a> {
     pub fn copy_out(&self, target: &mut [u8]) -> Result<(), Malformed> {
         if self.behind.is_some() {
             return self.pieces(|range| {
-                self.first.copy_out(range.start, &mut target[range]);
+                self.first.copy_out(self.taken + range.start, &mut target[range]);
             });
         }
-        let (first, second) = target.split_at_mut(self.first.bytes());
-        self.first.copy_out(0, first);
+        let (first, second) = target.split_at_mut(self.first.bytes() - self.taken);
+        self.first.copy_out(self.taken, first);
         if !second.is_empty() {
             self.second.copy_out(0, second);
         }
@@ -304,10 +348,12 @@ impl<'a> Payload<'a> {
         target: &'t mut [MaybeUninit<u8>],
     ) -> Result<&'t mut [u8], Malformed> {
         if self.behind.is_some() {
-            self.pieces(|range| self.first.copy_to(range.start, &mut target[range]))?;
+            self.pieces(|range| {
+                self.first.copy_to(self.taken + range.start, &mut target[range]);
+            })?;
         } else {
-            let (first, second) = target.split_at_mut(self.first.bytes());
-            self.first.copy_to(0, first);
+            let (first, second) = target.split_at_mut(self.first.bytes() - self.taken);
+            self.first.copy_to(self.taken, first);
             if !second.is_empty() {
                 self.second.copy_to(0, second);
             }
@@ -317,14 +363,30 @@ impl<'a> Payload<'a> {
         Ok(unsafe { &mut *(std::ptr::from_mut(target) as *mut [u8]) })
     }
 
+    /// A copy of its elements, of which it is a whole number.
+    fn into_elements<T: Element>(self) -> Result<Vec<T>, Malformed> {
+        const { assert!(size_of::<T>() > 0) };
+        let count = self.len() / size_of::<T>();
+        let mut elements = Vec::<T>::with_capacity(count);
+        let base = elements.as_mut_ptr().cast::<MaybeUninit<u8>>();
+        // SAFETY: the vector has room for so many elements, which are as many bytes, alive and not
+        // looked at by anybody else until the copy has ended; they may be anything.
+        let target = unsafe { std::slice::from_raw_parts_mut(base, count * size_of::<T>()) };
+        self.copy_to(target)?;
+        // SAFETY: all their bytes were written, and any bytes are an `Element`.
+        unsafe { elements.set_len(count) };
+        Ok(elements)
+    }
+
     pub(super) fn append_to(&self, target: &mut Vec<u8>) -> Result<(), Malformed> {
         target.reserve(self.len());
         if self.behind.is_some() {
-            return self.pieces(|range| self.first.append_to(range.start, range.len(), target));
+            return self.pieces(|range| {
+                self.first.append_to(self.taken + range.start, range.len(), target);
+            });
         }
-        for span in [self.first, self.second] {
-            span.append_to(0, span.bytes(), target);
-        }
+        self.first.append_to(self.taken, self.first.bytes() - self.taken, target);
+        self.second.append_to(0, self.second.bytes(), target);
         Ok(())
     }
 
@@ -336,7 +398,7 @@ impl<'a> Payload<'a> {
             copy(0..self.len());
             return Ok(());
         };
-        let mut done = 0;
+        let (begin, mut done) = (begin + self.taken, 0);
         while done < self.len() {
             let there = call.wait_behind(behind, begin + done)?;
             let end = (there - begin).min(self.len());
@@ -367,4 +429,42 @@ fn check_length(bytes: usize, limit: usize) -> Result<(), Malformed> {
         return Err(Malformed::Length { claimed: bytes as u64, limit: limit as u64 });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use nearcall_os::segment::{Sealing, Segment};
+
+    use super::super::element::counted_bytes;
+    use super::super::variable::Variable;
+    use super::*;
+
+    /// What comes of a list that says it has `claimed` elements, in a payload of `bytes`.
+    fn counted(claimed: u32, bytes: u32) -> Result<Vec<u64>, Malformed> {
+        let (ours, theirs) = Segment::heap(64, Sealing::SingleWriter);
+        let span = ours.span_mut().expect("our own segment is mapped writable");
+        let elements = [7u64, 8, 9];
+        let end = counted_bytes(&elements).next_multiple_of(8);
+        Variable::out_of_line(span, 0, end).put_counted(&elements);
+        span.copy_in(0, &claimed.to_le_bytes());
+        let incoming = || Incoming::out_of_line(theirs.span(), bytes as usize);
+        let kept = incoming()?.vec_of_counted::<u64>(bytes);
+        let mut room = Room::new();
+        let lent = incoming()?.counted::<u64>(bytes, &mut room);
+        assert_eq!(kept, lent.map(|lent| lent.to_vec()));
+        kept
+    }
+
+    #[test]
+    fn a_count_is_what_came_or_malformed() {
+        assert_eq!(counted(3, 28), Ok(vec![7, 8, 9]));
+        assert_eq!(counted(2, 20), Ok(vec![7, 8]));
+        assert_eq!(counted(0, 4), Ok(Vec::new()));
+        assert_eq!(counted(2, 28), Err(Malformed::Left { bytes: 8 }));
+        assert_eq!(counted(3, 27), Err(Malformed::Length { claimed: 24, limit: 23 }));
+        assert_eq!(counted(4, 28), Err(Malformed::Length { claimed: 32, limit: 24 }));
+        assert_eq!(counted(0, 3), Err(Malformed::Length { claimed: 4, limit: 3 }));
+        let claimed = u64::from(u32::MAX) * 8;
+        assert_eq!(counted(u32::MAX, 28), Err(Malformed::Length { claimed, limit: 24 }));
+    }
 }

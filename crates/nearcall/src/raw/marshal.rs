@@ -12,6 +12,7 @@ use std::fmt;
 use nearcall_os::stack_pointer::stack_pointer;
 
 use super::malformed::Malformed;
+use super::scratch::Marshalled;
 use super::{MESSAGE_BYTES_MAX, Refusal};
 use crate::client::switching;
 use crate::error::{CallError, OutOfRange, OverBound, UsageError};
@@ -72,21 +73,21 @@ pub trait Marshal: Sized {
 /// Collects the bytes of one payload.
 #[derive(Debug, Default)]
 pub struct Writer {
-    bytes: Vec<u8>,
+    bytes: Marshalled,
     depth: usize,
     breach: Option<UsageError>,
 }
 
 impl Writer {
-    /// An empty one. Allocates when something is put.
+    /// An empty one, in memory that its thread has kept of an earlier one.
     pub fn new() -> Writer {
-        Writer::default()
+        Writer { bytes: Marshalled::new(), ..Writer::default() }
     }
 
     /// Appends bytes as they are.
     #[inline]
     pub fn put(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+        self.bytes.vec_mut().extend_from_slice(bytes);
     }
 
     /// Appends a length or count. One over `u32::MAX` is remembered as a breach.
@@ -137,7 +138,7 @@ impl Writer {
         let members = begin + 4;
         // A payload past `u32::MAX` is over the limit of a message, and refused at its end.
         let bytes = (self.bytes.len() - members) as u32;
-        self.bytes[begin..members].copy_from_slice(&bytes.to_le_bytes());
+        self.bytes.vec_mut()[begin..members].copy_from_slice(&bytes.to_le_bytes());
     }
 
     /// Appends a list, as `Vec<T>` is marshalled.
@@ -152,20 +153,20 @@ impl Writer {
 
     /// Begins a list that is written item by item: see [`Writer::one_more`].
     pub(crate) fn begin_batch(&mut self) {
-        self.bytes.clear();
+        self.bytes.vec_mut().clear();
         self.count(0);
     }
 
     /// How many items that list has now.
     pub(crate) fn count_batch(&mut self, count: u32) {
-        self.bytes[..4].copy_from_slice(&count.to_le_bytes());
+        self.bytes.vec_mut()[..4].copy_from_slice(&count.to_le_bytes());
     }
 
     /// Appends the items of another one, after which that list has as many. If nothing is written,
     /// nothing is.
     pub(crate) fn append_batch(&mut self, behind: &Writer, count: u32) {
         if let Some(items) = behind.bytes.get(4..) {
-            self.bytes.extend_from_slice(items);
+            self.bytes.vec_mut().extend_from_slice(items);
             self.count_batch(count);
         }
     }
@@ -182,28 +183,29 @@ impl Writer {
         self.nested(inner);
         let judged = self.judge(parameter);
         if judged.is_err() {
-            self.bytes.truncate(begin);
+            self.bytes.vec_mut().truncate(begin);
         }
         judged
     }
 
     /// Forgets what was written; of its memory, at most so much stays.
     pub(crate) fn clear(&mut self, kept_bytes_max: usize) {
-        self.bytes.clear();
-        self.bytes.shrink_to(kept_bytes_max);
+        let bytes = self.bytes.vec_mut();
+        bytes.clear();
+        bytes.shrink_to(kept_bytes_max);
     }
 
     /// The payload, unless a bound was breached or it is over [`MESSAGE_BYTES_MAX`].
-    pub fn finish(self, parameter: &'static str) -> Result<Vec<u8>, CallError> {
+    pub fn finish(self, parameter: &'static str) -> Result<Marshalled, CallError> {
         self.check(parameter).map_err(CallError::Usage)
     }
 
     /// The same in a server, whose breach of a bound the client learns as refused results.
-    pub fn finish_results(self) -> Result<Vec<u8>, Refusal> {
+    pub fn finish_results(self) -> Result<Marshalled, Refusal> {
         self.check("results").map_err(Refusal::results)
     }
 
-    fn check(mut self, parameter: &'static str) -> Result<Vec<u8>, UsageError> {
+    fn check(mut self, parameter: &'static str) -> Result<Marshalled, UsageError> {
         self.judge(parameter).map(|()| self.bytes)
     }
 

@@ -1,11 +1,12 @@
 //! Private copies of interpreted arguments (L41), made without allocating where that is possible:
 //! small ones in a room on the entry stub's stack, which they do not leave, large ones in memory
-//! that the thread keeps for the next call.
+//! that the thread keeps for the next call. So is what values are marshalled to.
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::Deref;
+use std::thread::LocalKey;
 
 use super::element::Element;
 use super::incoming::Payload;
@@ -25,8 +26,12 @@ const KEPT_COUNT_MAX: usize = 8;
 /// Largest buffer that a thread keeps: above it the first touch is no longer the main cost.
 const KEPT_BYTES_MAX: usize = 16 << 20;
 
+/// What a thread keeps.
+type Kept<T> = LocalKey<RefCell<Vec<Vec<T>>>>;
+
 thread_local! {
-    static KEPT: RefCell<Vec<Vec<Block>>> = const { RefCell::new(Vec::new()) };
+    static COPIED: RefCell<Vec<Vec<Block>>> = const { RefCell::new(Vec::new()) };
+    static MARSHALLED: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Memory on the stack of an entry stub for the copy of one small argument. A copy lies in it from
@@ -68,6 +73,10 @@ pub struct Elements<'r, T> {
     bytes: Bytes<'r>,
     elements: PhantomData<T>,
 }
+
+/// What was marshalled, in memory that the thread keeps behind it. Derefs to `[u8]`.
+#[derive(Debug, Default)]
+pub struct Marshalled(Vec<u8>);
 
 #[derive(Debug)]
 enum Place<'r> {
@@ -157,7 +166,37 @@ impl<T: Element> Deref for Elements<'_, T> {
 impl Drop for Bytes<'_> {
     fn drop(&mut self) {
         if let Place::Heap(blocks, _) = &mut self.place {
-            keep(std::mem::take(blocks));
+            keep(&COPIED, std::mem::take(blocks));
+        }
+    }
+}
+
+impl Marshalled {
+    /// Nothing yet, in memory that the thread has kept, if it has.
+    pub(super) fn new() -> Marshalled {
+        let kept = MARSHALLED.try_with(|kept| kept.borrow_mut().pop());
+        Marshalled(kept.ok().flatten().unwrap_or_default())
+    }
+
+    pub(super) fn vec_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+}
+
+impl Deref for Marshalled {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for Marshalled {
+    fn drop(&mut self) {
+        self.0.clear();
+        if self.0.capacity() > 0 {
+            keep(&MARSHALLED, std::mem::take(&mut self.0));
         }
     }
 }
@@ -166,27 +205,27 @@ impl Drop for Bytes<'_> {
 #[cold]
 fn taken(bytes: usize) -> Vec<Block> {
     let count = bytes.div_ceil(BLOCK_BYTES);
-    let kept = KEPT.with_borrow_mut(|kept| {
+    let kept = COPIED.with_borrow_mut(|kept| {
         let fits = kept.iter().position(|buffer| buffer.len() >= count);
         fits.map(|index| kept.swap_remove(index))
     });
     kept.unwrap_or_else(|| vec![0; count])
 }
 
-/// Keeps them for a later call, in place of smaller ones if there are enough.
-fn keep(blocks: Vec<Block>) {
-    if blocks.len() * BLOCK_BYTES > KEPT_BYTES_MAX {
+/// Keeps memory for a later call, in place of less if there is enough.
+fn keep<T>(kept: &'static Kept<T>, memory: Vec<T>) {
+    if memory.capacity() * size_of::<T>() > KEPT_BYTES_MAX {
         return;
     }
     // A thread that is ending keeps nothing.
-    let _ = KEPT.try_with(|kept| {
+    let _ = kept.try_with(|kept| {
         let mut kept = kept.borrow_mut();
         if kept.len() < KEPT_COUNT_MAX {
-            return kept.push(blocks);
+            return kept.push(memory);
         }
-        let smallest = kept.iter_mut().min_by_key(|buffer| buffer.len());
-        if let Some(smallest) = smallest.filter(|smallest| smallest.len() < blocks.len()) {
-            *smallest = blocks;
+        let smallest = kept.iter_mut().min_by_key(|other| other.capacity());
+        if let Some(smallest) = smallest.filter(|other| other.capacity() < memory.capacity()) {
+            *smallest = memory;
         }
     });
 }
@@ -198,10 +237,22 @@ mod tests {
     #[test]
     fn a_large_buffer_takes_the_place_of_a_small_one() {
         let small = KEPT_BYTES_MAX / BLOCK_BYTES / 16;
-        (0..KEPT_COUNT_MAX).for_each(|_| keep(vec![0; small]));
-        keep(vec![7; 2 * small]);
+        (0..KEPT_COUNT_MAX).for_each(|_| keep(&COPIED, vec![0; small]));
+        keep(&COPIED, vec![7; 2 * small]);
         assert_eq!(taken(2 * small * BLOCK_BYTES)[0], 7);
-        keep(vec![0; KEPT_BYTES_MAX / BLOCK_BYTES + 1]);
-        KEPT.with_borrow(|kept| assert_eq!(kept.len(), KEPT_COUNT_MAX - 1));
+        keep(&COPIED, vec![0; KEPT_BYTES_MAX / BLOCK_BYTES + 1]);
+        COPIED.with_borrow(|kept| assert_eq!(kept.len(), KEPT_COUNT_MAX - 1));
+    }
+
+    #[test]
+    fn what_was_marshalled_leaves_its_memory_empty() {
+        let mut first = Marshalled::new();
+        first.vec_mut().extend_from_slice(&[7; 1000]);
+        let memory = first.as_ptr();
+        drop(first);
+        let next = Marshalled::new();
+        assert_eq!((next.as_ptr(), next.len()), (memory, 0));
+        let other = Marshalled::new();
+        assert_ne!(other.as_ptr(), memory);
     }
 }

@@ -7,6 +7,7 @@ use nearcall_os::segment::Segment;
 use nearcall_os::span::SpanMut;
 
 use super::area::Outgoing;
+use super::element::{COUNT_BYTES, Element, counted_bytes, element_bytes};
 use crate::client::lent::OpaqueIn;
 
 /// Most that a message with an out-of-line part may claim to be long: the longest variable part
@@ -109,16 +110,35 @@ impl<'a, 'd> Variable<'a, 'd> {
         }
     }
 
+    /// A list as it is marshalled: its count, then its elements, which are copied once.
+    ///
+    /// # Panics
+    ///
+    /// As [`Variable::put`].
+    #[inline]
+    pub fn put_counted<T: Element>(&mut self, elements: &'d [T]) {
+        assert!(counted_bytes(elements) <= self.end - self.at, "payloads are longer than was said");
+        let begin = self.at;
+        self.at += COUNT_BYTES;
+        self.put(element_bytes(elements));
+        // Behind the elements: it may lie in the line that the peer polls.
+        self.put_at(begin, &(elements.len() as u32).to_le_bytes());
+        let bytes = counted_bytes(elements).next_multiple_of(8);
+        self.at = (begin + bytes).min(self.end);
+    }
+
     fn put_number(&mut self, number: u64) {
         let bytes = number.to_le_bytes();
         assert!(bytes.len() <= self.end - self.at, "payloads are longer than was said");
-        match &self.place {
-            Place::AStack(outgoing) => outgoing.put_bytes(self.at, &bytes),
-            Place::OutOfLine(segment) | Place::Partial(segment, _) => {
-                segment.copy_in(self.at, &bytes);
-            }
-        }
+        self.put_at(self.at, &bytes);
         self.at += bytes.len();
+    }
+
+    fn put_at(&self, at: usize, bytes: &[u8]) {
+        match &self.place {
+            Place::AStack(outgoing) => outgoing.put_bytes(at, bytes),
+            Place::OutOfLine(segment) | Place::Partial(segment, _) => segment.copy_in(at, bytes),
+        }
     }
 }
 

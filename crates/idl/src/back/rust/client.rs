@@ -176,7 +176,7 @@ impl Rust<'_> {
         let mut body = TokenStream::new();
         for step in steps {
             body.extend(match step {
-                Step::GetBlock { place, .. } if is_stored_as_it_is(place, steps) => continue,
+                step if is_stored_as_it_is(printer, step, steps) => continue,
                 Step::Store { root } => store(printer, *root, steps),
                 Step::Return { results } => returned(printer, results),
                 step => printer.read(step),
@@ -255,8 +255,18 @@ pub fn nothing_raised(printer: &mut Printer<'_, '_>) -> TokenStream {
     }
 }
 
-/// Is what comes out of the reply at this place the caller's, whatever it is?
-fn is_stored_as_it_is(place: &Place, steps: &[Step]) -> bool {
+/// The place of what is copied as it lies in memory, and where it lies in the reply.
+fn block<'s>(printer: &Printer<'_, '_>, step: &'s Step) -> Option<(&'s Place, u32)> {
+    match step {
+        Step::GetBlock { place, at, .. } => Some((place, *at)),
+        Step::GetImage { place, at, .. } if printer.is_plain(place) => Some((place, *at)),
+        _ => None,
+    }
+}
+
+/// Is what this step copies out of the reply the caller's, whatever it is?
+fn is_stored_as_it_is(printer: &Printer<'_, '_>, step: &Step, steps: &[Step]) -> bool {
+    let Some((place, _)) = block(printer, step) else { return false };
     let is_judged =
         |step: &Step| matches!(step, Step::CheckInside { place: one, .. } if one == place);
     let is_stored = |step: &Step| matches!(step, Step::Store { root } if *root == place.root);
@@ -270,15 +280,11 @@ fn store(printer: &mut Printer<'_, '_>, root: Root, steps: &[Step]) -> TokenStre
         return TokenStream::new();
     };
     let (place, parameter) = (Place::whole(root), ident(&printer.parameters[index as usize]));
-    let blocks = steps.iter().find_map(|step| match step {
-        Step::GetBlock { place: one, at, .. } if *one == place => Some(*at),
-        _ => None,
-    });
-    match blocks {
-        Some(at) if is_stored_as_it_is(&place, steps) => {
-            printer.store_block(&place, at, &parameter)
-        }
-        _ => {
+    let copied = steps.iter().filter(|step| is_stored_as_it_is(printer, step, steps));
+    let mut copied = copied.filter_map(|step| block(printer, step));
+    match copied.find(|(one, _)| **one == place) {
+        Some((_, at)) => printer.store_block(&place, at, &parameter),
+        None => {
             let local = printer.local(&place, "");
             quote!(*#parameter = #local;)
         }

@@ -13,7 +13,7 @@ use crate::back::rust::Rust;
 use crate::back::rust::casing::{Case, cased, ident};
 use crate::back::rust::names::NameSet;
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
-use crate::layout::{Place, Root, is_optional, members, root_type};
+use crate::layout::{Form, Place, Root, is_optional, members, root_type};
 use crate::model::{DeclarationId, DescriptorKind, Operation, Primitive, Type};
 use crate::plan::{Passing, ProcedurePlan};
 
@@ -187,6 +187,24 @@ impl<'p, 'm> Printer<'p, 'm> {
         match place.path.is_empty() && is_optional(self.rust.model, self.exception, place.root) {
             true => quote!(::core::option::Option<#declared>),
             false => declared,
+        }
+    }
+
+    /// Whether values here lie in memory as they are marshalled.
+    pub fn is_plain(&self, place: &Place) -> bool {
+        self.rust.plan.footprint(self.rust.model, self.place_type(place)).is_some()
+    }
+
+    /// What the elements are of a list that is copied as it lies in memory, behind its count.
+    fn counted(&self, place: &Place, form: Form) -> Option<TokenStream> {
+        let is_optional = is_optional(self.rust.model, self.exception, place.root);
+        let is_list = form == Form::Marshalled && !is_optional && !self.is_written(place);
+        match self.rust.model.resolved(self.place_type(place)) {
+            Type::Sequence { element, .. } if is_list => {
+                self.rust.plan.footprint(self.rust.model, element)?;
+                Some(self.rust.owned(self.scope, element))
+            }
+            _ => None,
         }
     }
 

@@ -5,7 +5,7 @@ use super::*;
 fn bytes_of(value: impl Marshal) -> Vec<u8> {
     let mut writer = Writer::new();
     value.marshal(&mut writer);
-    writer.finish("value").unwrap()
+    writer.finish("value").unwrap().to_vec()
 }
 
 fn read<T: Marshal>(bytes: &[u8]) -> Result<T, Malformed> {

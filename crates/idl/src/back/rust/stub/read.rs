@@ -28,6 +28,7 @@ impl Printer<'_, '_> {
                 self.bind(place, value)
             }
             Step::GetBlock { place, at, .. } => self.get_block(place, *at),
+            Step::GetImage { place, at, .. } if self.is_plain(place) => self.get_block(place, *at),
             Step::GetImage { place, at, bytes } => {
                 let (at, bytes, declared) = (number(*at), number(*bytes), self.owned(place));
                 let value = self.judged(quote!(#source.get_image::<#at, #bytes, #declared>()));
@@ -126,7 +127,8 @@ impl Printer<'_, '_> {
         // What outlives the stub is for keeps, also what lies in memory that its client has lent.
         let is_lent = copy == Copy::None;
         let copy = if self.is_outlived { Copy::Owned } else { copy };
-        let has_room = copy == Copy::Private && form != Form::Marshalled;
+        let counted = self.counted(place, form);
+        let has_room = copy == Copy::Private && (form != Form::Marshalled || counted.is_some());
         let room = has_room.then(|| self.local(place, "_room"));
         let taken = match (form, copy) {
             (Form::Text | Form::WideText, Copy::Private) => {
@@ -152,6 +154,10 @@ impl Printer<'_, '_> {
                     _ => quote!(vec_of::<#element>(#length, #limit)),
                 }
             }
+            (Form::Marshalled, copy) if counted.is_some() => match copy {
+                Copy::Private => quote!(counted::<#counted>(#length, &mut #room)),
+                _ => quote!(vec_of_counted::<#counted>(#length)),
+            },
             (Form::Marshalled, _) => {
                 let declared = self.owned(place);
                 quote!(unmarshal::<#declared>(#length))

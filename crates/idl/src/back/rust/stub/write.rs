@@ -5,7 +5,7 @@ use crate::back::rust::stub::{Printer, Side, descriptor_kind, number};
 use crate::back::rust::tokens::{TokenStream, format_ident, quote};
 use crate::layout::{Form, Place, Root, Scalar};
 use crate::model::{DescriptorKind, Primitive, Type};
-use crate::plan::{Count, LimitCheck, Passing, Step};
+use crate::plan::{Count, Limit, LimitCheck, Passing, Step};
 
 impl Printer<'_, '_> {
     /// Steps that write a message.
@@ -24,10 +24,8 @@ impl Printer<'_, '_> {
                 let (at, word) = (number(*at), self.word(place, *scalar));
                 quote!(#target.#put::<#at>(#word);)
             }
-            Step::PutBlock { place, at, .. } => {
-                let (at, bytes) = (number(*at), self.element_bytes(place));
-                quote!(#target.put_bytes::<#at>(#bytes);)
-            }
+            Step::PutBlock { place, at, .. } => self.put_block(place, *at),
+            Step::PutImage { place, at, .. } if self.is_plain(place) => self.put_block(place, *at),
             Step::PutImage { place, at, .. } => {
                 let (at, value) = (number(*at), self.reference(place));
                 quote!(#target.put_image::<#at, _>(#value);)
@@ -65,16 +63,28 @@ impl Printer<'_, '_> {
                 let bytes: Vec<TokenStream> = bytes.collect();
                 quote!(let mut #variable = #target.variable::<#at>(#(#bytes)+*)?;)
             }
-            Step::PutPayload { place, .. } if self.is_opaque_argument(place) => {
-                let (variable, argument) = (self.fixed("variable"), self.receiver(place));
-                quote!(#variable.put_opaque(#argument);)
-            }
-            Step::PutPayload { place, form } => {
-                let (variable, bytes) = (self.fixed("variable"), self.payload(place, *form));
-                quote!(#variable.put(#bytes);)
-            }
+            Step::PutPayload { place, form } => self.put_payload(place, *form),
             _ => TokenStream::new(),
         }
+    }
+
+    fn put_block(&mut self, place: &Place, at: u32) -> TokenStream {
+        let (target, at, bytes) = (self.target(), number(at), self.element_bytes(place));
+        quote!(#target.put_bytes::<#at>(#bytes);)
+    }
+
+    fn put_payload(&mut self, place: &Place, form: Form) -> TokenStream {
+        let variable = self.fixed("variable");
+        if self.is_opaque_argument(place) {
+            let argument = self.receiver(place);
+            return quote!(#variable.put_opaque(#argument););
+        }
+        if self.counted(place, form).is_some() {
+            let elements = self.reference(place);
+            return quote!(#variable.put_counted(#elements););
+        }
+        let bytes = self.payload(place, form);
+        quote!(#variable.put(#bytes);)
     }
 
     fn put_descriptors(&mut self, descriptors: &[(Root, DescriptorKind)]) -> TokenStream {
@@ -109,6 +119,14 @@ impl Printer<'_, '_> {
     }
 
     fn marshal(&mut self, place: &Place, checks: &[LimitCheck]) -> TokenStream {
+        if self.counted(place, Form::Marshalled).is_some() {
+            // Nothing inside of it is judged: its own bound is all there can be.
+            let bounds = checks.iter().filter_map(|check| match check.limit {
+                Limit::AtMost { count, limit } => Some(self.check_bound(place, count, limit)),
+                Limit::Within(_) => None,
+            });
+            return bounds.collect();
+        }
         let (bytes, name) = (self.local(place, "_bytes"), self.reported_name(place.root));
         let (writer, value) = (self.fixed("writer"), self.reference(place));
         let limits = self.written_limits(place, checks);
@@ -193,6 +211,10 @@ impl Printer<'_, '_> {
 
     fn length(&mut self, place: &Place, form: Form) -> TokenStream {
         match form {
+            Form::Marshalled if self.counted(place, form).is_some() => {
+                let elements = self.reference(place);
+                quote!(::nearcall::raw::counted_bytes(#elements))
+            }
             Form::Marshalled if !self.is_written(place) => {
                 let bytes = self.local(place, "_bytes");
                 quote!(#bytes.len())

@@ -1,0 +1,219 @@
+//! What calls allocate, on both sides together, for what procedures are lent: nothing, once memory
+//! has been had for calls of the same length. And that it comes.
+
+#![forbid(unsafe_code)]
+
+mod support;
+
+use std::alloc::System;
+use std::sync::{Mutex, PoisonError};
+
+use nearcall::{CallError, Error};
+use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
+use stubs_tests::lent::lent::*;
+use support::{KINDS, Kind, bind};
+
+#[global_allocator]
+static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// Calls of a window.
+const CALLS: usize = 8;
+
+/// Most windows of which the best counts: who waits long goes to sleep, and that allocates.
+const WINDOWS: usize = 400;
+
+/// Sums what it is lent, so that a test can tell that it came.
+#[derive(Debug)]
+struct Reader;
+
+fn sum<'p>(points: impl IntoIterator<Item = &'p Point>) -> f64 {
+    points.into_iter().map(|point| point.x + f64::from(point.y) + f64::from(point.z)).sum()
+}
+
+fn in_lines(lines: &[Line]) -> i32 {
+    lines.iter().map(|line| line.name.len() as i32 + line.number).sum()
+}
+
+impl LentServer for Reader {
+    fn points(&self, points: &[Point]) -> f64 {
+        sum(points)
+    }
+
+    fn few(&self, points: &[Point]) -> f64 {
+        sum(points)
+    }
+
+    fn corners(&self, corners: &Corners) -> f64 {
+        sum(corners)
+    }
+
+    fn flags(&self, flags: &Flags) -> i32 {
+        flags.iter().filter(|flag| flag.up).map(|flag| flag.height).sum()
+    }
+
+    fn line(&self, line: &Line) -> i32 {
+        in_lines(std::slice::from_ref(line))
+    }
+
+    fn names(&self, names: &[String]) -> i32 {
+        names.iter().map(|name| name.len() as i32).sum()
+    }
+
+    fn lines(&self, lines: &[Line]) -> i32 {
+        in_lines(lines)
+    }
+
+    fn page(&self, page: &Page) -> i32 {
+        let mark = match &page.mark {
+            Mark::Text(text) => text.len() as i32,
+            Mark::Number(_, number) => *number,
+        };
+        let note = page.note.as_ref().map_or(0, String::len) as i32;
+        let points = sum(&page.points) as i32;
+        page.title.len() as i32 + in_lines(&page.lines) + points + note + mark
+    }
+
+    fn moved(
+        &self,
+        points: &mut Vec<Point>,
+        corners: &mut Corners,
+        mesh: &mut Mesh,
+    ) -> Result<(Vec<Point>, Corners), LentMovedException> {
+        if mesh.closed {
+            let points = std::mem::take(points);
+            return Err(Crooked { points, corners: *corners }.into());
+        }
+        let before = (points.clone(), *corners);
+        points.push(corners[7]);
+        corners.reverse();
+        mesh.corners[0].z += 1;
+        mesh.weights[3] += 0.5;
+        Ok(before)
+    }
+}
+
+fn point(seed: i32) -> Point {
+    Point { x: f64::from(seed) + 0.5, y: 2.0, z: -seed }
+}
+
+fn points(count: i32) -> Vec<Point> {
+    (0..count).map(point).collect()
+}
+
+fn corners() -> Corners {
+    std::array::from_fn(|index| point(index as i32))
+}
+
+/// How often memory is asked for in `CALLS` calls, at the least.
+fn allocations(call: impl Fn()) -> usize {
+    let count = || ALLOCATOR.stats().allocations + ALLOCATOR.stats().reallocations;
+    let window = |_| {
+        let before = count();
+        (0..CALLS).for_each(|_| call());
+        count() - before
+    };
+    let mut fewest = usize::MAX;
+    for found in (0..WINDOWS).map(window) {
+        fewest = fewest.min(found);
+        if fewest == 0 {
+            break;
+        }
+    }
+    fewest
+}
+
+/// Over each kind of binding, one after the other: what is counted is the whole process's.
+fn each_binding(test: impl Fn(&LentClient, Kind)) {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for kind in KINDS {
+        let bound = bind(kind, LentEntries::new(Reader), &LENT);
+        test(&LentClient::new(bound.binding.clone()), kind);
+    }
+}
+
+/// A window of such calls asks for memory so often.
+fn check(want: usize, call: impl Fn(&LentClient)) {
+    each_binding(|client, kind| {
+        assert_eq!(allocations(|| call(client)), want, "in {CALLS} calls, {kind:?}");
+    });
+}
+
+#[test]
+fn a_list_of_plain_structs_is_lent_without_allocating() {
+    for count in [0, 1, 3, 60, 500] {
+        let points = points(count);
+        check(0, |client| assert_eq!(client.points(&points).unwrap(), sum(&points)));
+    }
+}
+
+#[test]
+fn a_list_of_plain_structs_that_is_copied_after_the_post_comes_whole() {
+    each_binding(|client, _| {
+        let points = points(20_000);
+        for _ in 0..20 {
+            assert_eq!(client.points(&points).unwrap(), sum(&points));
+        }
+    });
+}
+
+#[test]
+fn an_array_of_plain_structs_is_lent_without_allocating() {
+    let corners = corners();
+    check(0, |client| assert_eq!(client.corners(&corners).unwrap(), sum(&corners)));
+}
+
+#[test]
+fn what_allocates_is_counted() {
+    each_binding(|client, _| {
+        let points = points(5);
+        let allocating = || assert_eq!(client.points(&points.clone()).unwrap(), sum(&points));
+        assert_eq!(allocations(allocating), CALLS);
+    });
+}
+
+#[test]
+fn plain_structs_go_there_and_back() {
+    each_binding(|client, _| {
+        let (mut moved, mut turned) = (points(7), corners());
+        let mut mesh = Mesh { corners: corners(), weights: [0.25; 4], closed: false };
+        let results = client.moved(&mut moved, &mut turned, &mut mesh).unwrap();
+        assert_eq!(results, (points(7), corners()));
+        assert_eq!(moved, points(8));
+        turned.reverse();
+        assert_eq!(turned, corners());
+        let (mut corners, mut weights) = (corners(), [0.25; 4]);
+        (corners[0].z, weights[3]) = (1, 0.75);
+        assert_eq!(mesh, Mesh { corners, weights, closed: false });
+    });
+}
+
+#[test]
+fn plain_structs_are_raised() {
+    each_binding(|client, _| {
+        let (mut given, mut turned) = (points(2), corners());
+        let mut mesh = Mesh { corners: corners(), weights: [0.0; 4], closed: true };
+        let refused = client.moved(&mut given, &mut turned, &mut mesh).unwrap_err();
+        let Error::Exception(LentMovedException::Crooked(raised)) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(raised, Crooked { points: points(2), corners: corners() });
+        assert_eq!((given, turned), (points(2), corners()));
+    });
+}
+
+#[test]
+fn a_list_of_plain_structs_keeps_its_bound_both_ways() {
+    each_binding(|client, _| {
+        assert_eq!(client.few(&points(3)).unwrap(), sum(&points(3)));
+        let over = client.few(&points(4)).unwrap_err().to_string();
+        assert!(over.contains("points has 4 bytes or elements, its limit is 3"), "{over}");
+        let (mut given, mut turned) = (points(8), corners());
+        let mut mesh = Mesh { corners: corners(), weights: [0.0; 4], closed: false };
+        let refused = client.moved(&mut given, &mut turned, &mut mesh).unwrap_err();
+        let Error::Call(CallError::ResultsRefused { procedure }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(procedure.to_string(), "moved");
+    });
+}
