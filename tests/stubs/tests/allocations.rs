@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use nearcall::{CallError, Error};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
-use stubs_tests::lent::lent::*;
+use stubs_tests::lent_lists::lent::*;
 use support::{KINDS, Kind, bind};
 
 #[global_allocator]
