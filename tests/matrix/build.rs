@@ -50,7 +50,7 @@ fn main() {
             let stem = path.file_stem().expect("a file").to_string_lossy().into_owned();
             assert!(!stems.contains(&stem), "{path:?}: another file is called {stem}");
             let model = model(&path);
-            // What a self-test does not call, `cargo xtask matrix` names.
+            // Of which files there is nothing to call, `cargo xtask matrix` lists.
             let Ok(test) = Selftest::new(&model, seed) else { continue };
             write(&out, &stem, &model, &test);
             if CANARIES.contains(&&*stem) {

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A cell is a client's language and a server's; it runs every file that both have, a server and a
-//! client at a time, each a process of its own. What a language has no stubs for is named, and so
-//! is a language whose tools are not there: neither is counted. CI has to have all tools.
+//! client at a time, each a process of its own. Files that have nothing to call are listed, and a
+//! language whose tools are not there is named: neither is counted. CI has to have all tools.
 
 mod language;
 
@@ -24,7 +24,7 @@ use rayon::prelude::*;
 use crate::step::{self, Failed};
 
 pub use language::Language;
-use language::Programs;
+use language::{CALLING_NOTHING, Programs};
 
 /// Where interface files are; `tests/matrix/build.rs` looks there too.
 const FOLDERS: &[&str] = &["good", "rust", "python", "selftest", "selftest-feeds"];
@@ -359,6 +359,10 @@ fn interface_files(root: &Path, only: Option<&str>) -> Result<Vec<PathBuf>, Fail
         }
     }
     files.sort();
+    let is_file = |listed: &&&str| files.iter().any(|file| stem(file) == **listed);
+    if let Some(gone) = CALLING_NOTHING.iter().find(|listed| only.is_none() && !is_file(listed)) {
+        return Err(Failed(format!("{gone} is listed as calling nothing, and is no file")));
+    }
     match (files.is_empty(), only) {
         (true, Some(only)) => Err(Failed(format!("no interface file is called {only}"))),
         (true, None) => Err(Failed("there are no interface files".to_owned())),

@@ -44,9 +44,8 @@ fn main() {
         panic!("usage: lies-to-python INTERPRETER DIRECTORY");
     };
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut all = hunted(&tests, HUNTED);
-    let mut posted_count = 0;
-    all.retain(|hunted| print(hunted, &directory, &mut posted_count));
+    let all = hunted(&tests, HUNTED);
+    let posted_count: usize = all.iter().map(|hunted| print(hunted, &directory)).sum();
     assert!(posted_count >= POSTED_MIN, "{posted_count} calls are posted");
     std::fs::write(directory.join("prey.py"), PREY).expect("it can be written");
     let place = Place { interpreter: &interpreter, directory: &directory };
@@ -123,16 +122,16 @@ fn answer(all: &[Hunted], place: Place, (part, end): (&str, &str), mut tally: Ta
     tally
 }
 
-/// Writes the stubs of a file and its self-tests, less what runs those; nothing if Python has no
-/// stubs for everything in it. Counts the calls that are posted.
-fn print(hunted: &Hunted, directory: &Path, posted_count: &mut usize) -> bool {
+/// Writes the stubs of a file and its self-tests, less what runs those. How many calls are posted.
+///
+/// # Panics: Python has no stubs for something in it. No file is left out.
+fn print(hunted: &Hunted, directory: &Path) -> usize {
     let python = LANGUAGES.iter().find(|one| one.name == "python").expect("it is in the table");
     let (model, stem) = (&hunted.model, &*hunted.stem);
     let test = trimmed(model).expect("it has operations");
-    let Ok(mut files) = (python.compile)(model, stem) else {
-        println!("{stem}: Python has no stubs for it");
-        return false;
-    };
+    let printed = (python.compile)(model, stem);
+    let mut files = printed.unwrap_or_else(|lacks| panic!("{stem}: Python has none of {lacks:?}"));
+    let mut posted_count = 0;
     files.extend((python.selftest)(model, stem, &test).expect("what has stubs has self-tests"));
     let write = |name: String, text: String| {
         std::fs::write(directory.join(name), text).expect("it can be written");
@@ -149,10 +148,10 @@ fn print(hunted: &Hunted, directory: &Path, posted_count: &mut usize) -> bool {
         let files = (python.selftest)(model, stem, &test).expect("what has stubs has self-tests");
         let client = files.iter().find(|file| file.suffix == "_selftest_client.py");
         let client = hunted_half(&client.expect("a client is there").text);
-        *posted_count += client.matches("client.posting.").count();
+        posted_count += client.matches("client.posting.").count();
         write(format!("{stem}{end}_selftest_client.py"), client);
     }
-    true
+    posted_count
 }
 
 /// Its functions and classes, which say what they have to to somebody else, and whose clients

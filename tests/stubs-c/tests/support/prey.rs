@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use nearcall_idl::back::{LANGUAGES, Output};
+use nearcall_idl::back::{LANGUAGES, Output, Printed};
 use nearcall_idl::model::Model;
 use nearcall_idl::selftest::{Manner, Selftest};
 
@@ -32,19 +32,24 @@ struct Parts {
     later: Output,
 }
 
-/// Nothing if the language has no stubs for everything in the file.
-fn printed(language: &str, model: &Model, stem: &str, test: &Selftest) -> Option<Parts> {
+/// # Panics: the language lacks something of the file. None does, so that no file is left out.
+fn printed(language: &str, model: &Model, stem: &str, test: &Selftest) -> Parts {
     let language = LANGUAGES.iter().find(|one| one.name == language).expect("it is in the table");
-    let mut files = (language.compile)(model, stem).ok()?;
-    let programs = |manner| {
-        let test = Selftest { manner, ..test.clone() };
-        (language.selftest)(model, stem, &test).ok()?.try_into().ok()
+    let whole = |printed: Printed| {
+        let lacks = |lacked| panic!("{stem}: {} has none of {lacked:?}", language.name);
+        printed.unwrap_or_else(lacks)
     };
-    let [header, client, server]: [Output; 3] = programs(Manner::Blocking)?;
-    let [_, posting, _]: [Output; 3] = programs(Manner::Posted)?;
-    let [_, _, later]: [Output; 3] = programs(Manner::Awaited)?;
+    let mut files = whole((language.compile)(model, stem));
+    let programs = |manner| -> [Output; 3] {
+        let test = Selftest { manner, ..test.clone() };
+        let programs = whole((language.selftest)(model, stem, &test));
+        programs.try_into().expect("a header, a client and a server")
+    };
+    let [header, client, server] = programs(Manner::Blocking);
+    let [_, posting, _] = programs(Manner::Posted);
+    let [_, _, later] = programs(Manner::Awaited);
     files.push(header);
-    Some(Parts { files, server, client, posting, later })
+    Parts { files, server, client, posting, later }
 }
 
 /// The functions of a client that call, and its first function, behind what it includes.
@@ -62,9 +67,9 @@ fn either(number: usize, client: &str) -> String {
     format!("case {number}: (is_posted ? nc_post_{number} : nc_call_{number})({client}); break;")
 }
 
-/// The program in C, if C has stubs for everything in the file.
-pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
-    let Parts { files, server, client, posting, later } = printed("c", model, stem, test)?;
+/// The program in C.
+pub fn c(model: &Model, stem: &str, test: &Selftest) -> Program {
+    let Parts { files, server, client, posting, later } = printed("c", model, stem, test);
     let include = format!("#include \"{stem}_selftest.h\"\n");
     // Both have the same procedures.
     let (_, main) = calls_and_main(&server, &include);
@@ -113,12 +118,12 @@ pub fn c(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
          call(NULL, \"\", interface, 0, 0);\n}}\nnearcall_domain_shut_down(domain);\n\
          nearcall_domain_release(domain);\nreturn 0;\n}}\n"
     );
-    Some(Program { files, text })
+    Program { files, text }
 }
 
 /// The program in C++.
-pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
-    let Parts { files, server, client, posting, .. } = printed("cpp", model, stem, test)?;
+pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Program {
+    let Parts { files, server, client, posting, .. } = printed("cpp", model, stem, test);
     let include = format!("#include \"{stem}_selftest.hpp\"\n");
     let server = without_check(behind(&server.text, &include), "server");
     let server = server.replace("int main(", "static int server_main(");
@@ -155,7 +160,7 @@ pub fn cpp(model: &Model, stem: &str, test: &Selftest) -> Option<Program> {
          const bool is_server = argc == 3 && std::strcmp(argv[1], \"server\") == 0;\n\
          return is_server ? server_main(argc, argv) : client_main(argv[argc - 1]);\n}}\n"
     );
-    Some(Program { files, text })
+    Program { files, text }
 }
 
 /// What stands behind a line.

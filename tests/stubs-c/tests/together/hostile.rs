@@ -41,13 +41,13 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
     });
 }
 
-/// Lies to a server and a client of each interface file that a language has stubs for; to the
-/// client once more about calls that it has posted, and to a server that sets its calls aside,
-/// where that has a name.
+/// Lies to a server and a client of each interface file, all of which a language must have stubs
+/// for; to the client once more about calls that it has posted, and to a server that sets its calls
+/// aside, where that has a name.
 fn outlive(
     (workshop, compiler): (&Workshop, &str),
     language: &'static str,
-    print: fn(&Model, &str, &Selftest) -> Option<prey::Program>,
+    print: fn(&Model, &str, &Selftest) -> prey::Program,
     names: [&'static str; 3],
 ) {
     let runtime = workshop.path().join(language);
@@ -58,10 +58,7 @@ fn outlive(
     let mut later = (!names[2].is_empty()).then(|| later.of(&[Side::Server], &Form::ALL));
     for hunted in hunted(&tests_directory(), HUNTED) {
         let test = lies::trimmed(&hunted.model).expect("it has operations");
-        let Some(program) = print(&hunted.model, &hunted.stem, &test) else {
-            println!("{}: {language} has no stubs for it", hunted.stem);
-            continue;
-        };
+        let program = print(&hunted.model, &hunted.stem, &test);
         let program = workshop.prey(compiler, (&hunted.stem, language), &program);
         let run = |side| {
             let mut command = Command::new(&program);
