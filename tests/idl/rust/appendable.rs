@@ -235,6 +235,68 @@ pub mod growing {
                 })
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            reader.appendable(|reader| {
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.name,
+                    reader.or_missing(&[0; 4])?,
+                )?;
+                reader.bound(self.name.len(), 16)?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.parts,
+                    reader.or_missing(&[0; 4])?,
+                )?;
+                reader.bound(self.parts.len(), 4)?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.note,
+                    reader.or_missing(&[0; 1])?,
+                )?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.kind,
+                    reader.or_missing(&[5, 0, 0, 0, 112, 108, 97, 105, 110])?,
+                )?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.tint,
+                    reader.or_missing(&[1, 0, 0, 0])?,
+                )?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.few,
+                    reader.or_missing(&[3, 0, 0, 0])?,
+                )?;
+                {
+                    let ranged = &self.few;
+                    if !(3..=9).contains(ranged) {
+                        return ::core::result::Result::Err(::nearcall::raw::Malformed::range(
+                            *ranged as u64,
+                        ));
+                    }
+                }
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.sizes,
+                    reader.or_missing(&[0, 0, 0, 0, 0, 0, 4, 64, 0, 0, 0, 0, 0, 0, 4, 64])?,
+                )?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.r#where,
+                    reader.or_missing(&[0, 0, 254, 255])?,
+                )?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.base,
+                    reader.or_missing(&[8, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0])?,
+                )?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.chosen,
+                    reader.or_missing(&[0; 5])?,
+                )?;
+                ::nearcall::raw::Marshal::unmarshal_over(
+                    &mut self.is_whole,
+                    reader.or_missing(&[0; 1])?,
+                )?;
+                ::core::result::Result::Ok(())
+            })
+        }
     }
     /// Enum `growing::Tint`.
     #[allow(missing_docs)]
@@ -858,7 +920,7 @@ pub mod growing {
         ) -> ::nearcall::raw::Outcome {
             let given_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let given = incoming.unmarshal::<Item>(given_length)?;
+            let given = incoming.unmarshal_kept::<Item>(given_length)?;
             let returned = <S as ShelfServer>::echo(server, &given);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -881,7 +943,7 @@ pub mod growing {
             let mut incoming = arguments.variable::<8>()?;
             let mut all = incoming.unmarshal::<::std::vec::Vec<Item>>(all_length)?;
             ::nearcall::raw::check_received(all.len(), 8)?;
-            let held = incoming.unmarshal::<Holder>(held_length)?;
+            let held = incoming.unmarshal_kept::<Holder>(held_length)?;
             match <S as ShelfServer>::swap(server, &mut all, &held) {
                 ::core::result::Result::Ok(()) => {
                     let all_bytes = {

@@ -145,6 +145,13 @@ pub mod exchanges {
                 text: <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.text, reader)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// What `Talk` raises.
     #[derive(Clone, Debug, PartialEq)]
@@ -901,7 +908,7 @@ pub mod exchanges {
         ) -> ::nearcall::raw::Outcome {
             let request_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let request = incoming.unmarshal::<Line>(request_length)?;
+            let request = incoming.unmarshal_kept::<Line>(request_length)?;
             match <S as TalksServer>::count(server, &request) {
                 ::core::result::Result::Ok(returned) => {
                     let returned_bytes = {

@@ -51,6 +51,26 @@ pub mod feeds {
             Self::Other(0)
         }
     }
+    impl Cell {
+        fn from_wire(
+            discriminator: i32,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            match discriminator {
+                1 => {
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Text(value))
+                }
+                2 => {
+                    let value =
+                        <::std::vec::Vec<u8> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Bytes(value))
+                }
+                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+            }
+        }
+    }
     impl ::nearcall::raw::Marshal for Cell {
         const BYTES_MIN: usize = 4;
         fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
@@ -75,19 +95,23 @@ pub mod feeds {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator {
-                1 => {
-                    let value =
-                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Text(value))
+            Self::from_wire(discriminator, reader)
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match (discriminator, self) {
+                (1, Self::Text(value)) => {
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
-                2 => {
-                    let value =
-                        <::std::vec::Vec<u8> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Bytes(value))
+                (2, Self::Bytes(value)) => {
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
-                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
+            ::core::result::Result::Ok(())
         }
     }
     /// What `rows` raises.

@@ -27,6 +27,15 @@ pub mod judged {
             reader.bound(member_1.len(), 4)?;
             ::core::result::Result::Ok(Self { key: member_0, name: member_1 })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.key, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.name, reader)?;
+            reader.bound(self.name.len(), 4)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// Calls `judged::Judged` in the domain that exports it.
     #[derive(Clone, Debug)]

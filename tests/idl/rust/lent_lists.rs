@@ -85,6 +85,14 @@ pub mod lent {
                 number: <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.name, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.number, reader)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// Union `lent::Mark`.
     #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -92,6 +100,24 @@ pub mod lent {
     pub enum Mark {
         Text(::std::string::String),
         Number(bool, i32),
+    }
+    impl Mark {
+        fn from_wire(
+            discriminator: bool,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            match discriminator {
+                true => {
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Text(value))
+                }
+                _ => {
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Number(discriminator, value))
+                }
+            }
+        }
     }
     impl ::nearcall::raw::Marshal for Mark {
         const BYTES_MIN: usize = 5;
@@ -118,17 +144,20 @@ pub mod lent {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let discriminator: bool = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator {
-                true => {
-                    let value =
-                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Text(value))
+            Self::from_wire(discriminator, reader)
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            let discriminator: bool = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match (discriminator, self) {
+                (true, Self::Text(value)) => {
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
-                _ => {
-                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Number(discriminator, value))
-                }
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
+            ::core::result::Result::Ok(())
         }
     }
     /// Struct `lent::Page`.
@@ -171,6 +200,19 @@ pub mod lent {
                 note: member_3,
                 mark: member_4,
             })
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.title, reader)?;
+            reader.bound(self.title.len(), 200)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.lines, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.points, reader)?;
+            reader.bound(self.points.len(), 100)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.note, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.mark, reader)?;
+            ::core::result::Result::Ok(())
         }
     }
     /// Exception `lent::Crooked`.
@@ -1116,7 +1158,7 @@ pub mod lent {
         ) -> ::nearcall::raw::Outcome {
             let line_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let line = incoming.unmarshal::<Line>(line_length)?;
+            let line = incoming.unmarshal_kept::<Line>(line_length)?;
             let returned = <S as LentServer>::line(server, &line);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
@@ -1128,7 +1170,8 @@ pub mod lent {
         ) -> ::nearcall::raw::Outcome {
             let names_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let names = incoming.unmarshal::<::std::vec::Vec<::std::string::String>>(names_length)?;
+            let names =
+                incoming.unmarshal_kept::<::std::vec::Vec<::std::string::String>>(names_length)?;
             let returned = <S as LentServer>::names(server, &names);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
@@ -1140,7 +1183,7 @@ pub mod lent {
         ) -> ::nearcall::raw::Outcome {
             let lines_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let lines = incoming.unmarshal::<::std::vec::Vec<Line>>(lines_length)?;
+            let lines = incoming.unmarshal_kept::<::std::vec::Vec<Line>>(lines_length)?;
             let returned = <S as LentServer>::lines(server, &lines);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);
@@ -1152,7 +1195,7 @@ pub mod lent {
         ) -> ::nearcall::raw::Outcome {
             let page_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let page = incoming.unmarshal::<Page>(page_length)?;
+            let page = incoming.unmarshal_kept::<Page>(page_length)?;
             let returned = <S as LentServer>::page(server, &page);
             let mut results = arguments.results();
             results.put_u32::<0>(returned as u32);

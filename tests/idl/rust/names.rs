@@ -932,7 +932,7 @@ pub mod r#async {
             let r#match = Signed::from_wire(arguments.get_u32::<0>())?;
             let ref_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<8>()?;
-            let r#ref = incoming.unmarshal::<Either>(ref_length)?;
+            let r#ref = incoming.unmarshal_kept::<Either>(ref_length)?;
             match <S as GenServer>::r#try(server, r#match, &r#ref) {
                 ::core::result::Result::Ok(returned) => {
                     let mut results = arguments.results();

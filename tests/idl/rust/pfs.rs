@@ -21,6 +21,14 @@ impl ::nearcall::raw::Marshal for Entry {
             name: <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?,
         })
     }
+    fn unmarshal_over(
+        &mut self,
+        reader: &mut ::nearcall::raw::Reader<'_>,
+    ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+        ::nearcall::raw::Marshal::unmarshal_over(&mut self.inode, reader)?;
+        ::nearcall::raw::Marshal::unmarshal_over(&mut self.name, reader)?;
+        ::core::result::Result::Ok(())
+    }
 }
 /// Union `ATTRIBUTE`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,6 +39,25 @@ pub enum Attribute {
     Entry(Entry),
     /// No case: the discriminator alone.
     Other(i32),
+}
+#[allow(dead_code)]
+impl Attribute {
+    fn from_wire(
+        discriminator: i32,
+        reader: &mut ::nearcall::raw::Reader<'_>,
+    ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+        match discriminator {
+            0 => {
+                let value = <i64 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                ::core::result::Result::Ok(Self::Size(value))
+            }
+            1 => {
+                let value = <Entry as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                ::core::result::Result::Ok(Self::Entry(value))
+            }
+            _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+        }
+    }
 }
 impl ::nearcall::raw::Marshal for Attribute {
     const BYTES_MIN: usize = 4;
@@ -56,17 +83,20 @@ impl ::nearcall::raw::Marshal for Attribute {
         reader: &mut ::nearcall::raw::Reader<'_>,
     ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
         let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
-        match discriminator {
-            0 => {
-                let value = <i64 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                ::core::result::Result::Ok(Self::Size(value))
+        Self::from_wire(discriminator, reader)
+    }
+    fn unmarshal_over(
+        &mut self,
+        reader: &mut ::nearcall::raw::Reader<'_>,
+    ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+        let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
+        match (discriminator, self) {
+            (1, Self::Entry(value)) => {
+                ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
             }
-            1 => {
-                let value = <Entry as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                ::core::result::Result::Ok(Self::Entry(value))
-            }
-            _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+            (_, other) => *other = Self::from_wire(discriminator, reader)?,
         }
+        ::core::result::Result::Ok(())
     }
 }
 /// Calls `pfs` in the domain that exports it.
@@ -733,7 +763,7 @@ impl<S: PfsServer> PfsEntries<S> {
         let handle = arguments.get_u32::<0>() as i32;
         let attribute_length = arguments.get_u32::<4>();
         let mut incoming = arguments.variable::<8>()?;
-        let attribute = incoming.unmarshal::<Attribute>(attribute_length)?;
+        let attribute = incoming.unmarshal_kept::<Attribute>(attribute_length)?;
         <S as PfsServer>::pfs_set_attribute(server, handle, &attribute);
         let results = arguments.results();
         results.reply(0)

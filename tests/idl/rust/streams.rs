@@ -148,6 +148,14 @@ pub mod streams {
                 offset: <u64 as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.part, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.offset, reader)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// Struct `streams::Summary`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]

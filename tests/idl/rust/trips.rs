@@ -215,6 +215,29 @@ pub mod trips {
         Text(::std::string::String),
         Otherwise(i32, f64),
     }
+    impl Choice {
+        fn from_wire(
+            discriminator: i32,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            match discriminator {
+                1 | 2 => {
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Number(discriminator, value))
+                }
+                3 => {
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    reader.bound(value.len(), 5)?;
+                    ::core::result::Result::Ok(Self::Text(value))
+                }
+                _ => {
+                    let value = <f64 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Otherwise(discriminator, value))
+                }
+            }
+        }
+    }
     impl ::nearcall::raw::Marshal for Choice {
         const BYTES_MIN: usize = 8;
         fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
@@ -249,22 +272,21 @@ pub mod trips {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator {
-                1 | 2 => {
-                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Number(discriminator, value))
-                }
-                3 => {
-                    let value =
-                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+            Self::from_wire(discriminator, reader)
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match (discriminator, self) {
+                (3, Self::Text(value)) => {
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                     reader.bound(value.len(), 5)?;
-                    ::core::result::Result::Ok(Self::Text(value))
                 }
-                _ => {
-                    let value = <f64 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Otherwise(discriminator, value))
-                }
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
+            ::core::result::Result::Ok(())
         }
     }
     /// Struct `trips::Person`.
@@ -337,6 +359,32 @@ pub mod trips {
                 choice: member_4,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.name, reader)?;
+            reader.bound(self.name.len(), 4)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.others, reader)?;
+            reader.bound(self.others.len(), 2)?;
+            for item in self.others.iter() {
+                reader.bound(item.len(), 4)?;
+            }
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.keys, reader)?;
+            reader.bound(self.keys.len(), 2)?;
+            for item in self.keys.keys() {
+                reader.bound(item.len(), 4)?;
+            }
+            for item in self.keys.values() {
+                reader.bound(item.len(), 3)?;
+            }
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.nick, reader)?;
+            if let ::core::option::Option::Some(item) = self.nick.as_ref() {
+                reader.bound(item.chars().count(), 3)?;
+            }
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.choice, reader)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// Type `trips::Trees`.
     pub type Trees = ::std::vec::Vec<Tree>;
@@ -361,6 +409,14 @@ pub mod trips {
                 below: <Trees as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.value, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.below, reader)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// Struct `trips::Edge`.
     #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -382,6 +438,14 @@ pub mod trips {
                 name: <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?,
                 ends: <::std::vec::Vec<Node> as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.name, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.ends, reader)?;
+            ::core::result::Result::Ok(())
         }
     }
     /// Struct `trips::Node`.
@@ -405,6 +469,14 @@ pub mod trips {
                 edges: <::std::vec::Vec<Edge> as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.id, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.edges, reader)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// Union `trips::Form`.
     #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -414,6 +486,26 @@ pub mod trips {
         List(::std::boxed::Box<[Form; 2]>),
         /// No case: the discriminator alone.
         Other(u8),
+    }
+    impl Form {
+        fn from_wire(
+            discriminator: u8,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            match discriminator {
+                0 => {
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Word(value))
+                }
+                1 => {
+                    let value = <::std::boxed::Box<
+                        [Form; 2],
+                    > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::List(value))
+                }
+                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+            }
+        }
     }
     impl ::nearcall::raw::Marshal for Form {
         const BYTES_MIN: usize = 1;
@@ -439,19 +531,20 @@ pub mod trips {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let discriminator: u8 = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator {
-                0 => {
-                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Word(value))
+            Self::from_wire(discriminator, reader)
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            let discriminator: u8 = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match (discriminator, self) {
+                (1, Self::List(value)) => {
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
-                1 => {
-                    let value = <::std::boxed::Box<
-                        [Form; 2],
-                    > as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::List(value))
-                }
-                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
+            ::core::result::Result::Ok(())
         }
     }
     /// Struct `trips::Chain`.
@@ -476,6 +569,14 @@ pub mod trips {
                     ::std::boxed::Box<Chain>,
                 > as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.form, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.next, reader)?;
+            ::core::result::Result::Ok(())
         }
     }
     /// Type `trips::Percent`.
@@ -3384,8 +3485,8 @@ pub mod trips {
             let numbers = incoming.elements::<i32>(numbers_length, 2, &mut numbers_room)?;
             let mut few_room = ::nearcall::raw::Room::new();
             let few = incoming.bytes(few_length, 16, &mut few_room)?;
-            let person = incoming.unmarshal::<Person>(person_length)?;
-            let shorts = incoming.unmarshal::<::std::vec::Vec<Tag>>(shorts_length)?;
+            let person = incoming.unmarshal_kept::<Person>(person_length)?;
+            let shorts = incoming.unmarshal_kept::<::std::vec::Vec<Tag>>(shorts_length)?;
             ::nearcall::raw::check_received(shorts.len(), 2)?;
             for item in shorts.iter() {
                 ::nearcall::raw::check_received(item.len(), 4)?;
@@ -3448,7 +3549,7 @@ pub mod trips {
         ) -> ::nearcall::raw::Outcome {
             let given_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let given = incoming.unmarshal::<Choice>(given_length)?;
+            let given = incoming.unmarshal_kept::<Choice>(given_length)?;
             let returned = <S as TripsServer>::choose(server, &given);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -3468,7 +3569,7 @@ pub mod trips {
         ) -> ::nearcall::raw::Outcome {
             let tree_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let tree = incoming.unmarshal::<Tree>(tree_length)?;
+            let tree = incoming.unmarshal_kept::<Tree>(tree_length)?;
             let returned = <S as TripsServer>::grow(server, &tree);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -3489,8 +3590,8 @@ pub mod trips {
             let node_length = arguments.get_u32::<0>();
             let edge_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<8>()?;
-            let node = incoming.unmarshal::<Node>(node_length)?;
-            let edge = incoming.unmarshal::<Edge>(edge_length)?;
+            let node = incoming.unmarshal_kept::<Node>(node_length)?;
+            let edge = incoming.unmarshal_kept::<Edge>(edge_length)?;
             let returned = <S as TripsServer>::join(server, &node, &edge);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -3510,7 +3611,7 @@ pub mod trips {
         ) -> ::nearcall::raw::Outcome {
             let links_length = arguments.get_u32::<0>();
             let mut incoming = arguments.variable::<8>()?;
-            let links = incoming.unmarshal::<Chain>(links_length)?;
+            let links = incoming.unmarshal_kept::<Chain>(links_length)?;
             let returned = <S as TripsServer>::longer(server, &links);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -3580,9 +3681,9 @@ pub mod trips {
                     }
                 }
             }
-            let reading = incoming.unmarshal::<Reading>(reading_length)?;
-            let readings = incoming.unmarshal::<Readings>(readings_length)?;
-            let part = incoming.unmarshal::<Part>(part_length)?;
+            let reading = incoming.unmarshal_kept::<Reading>(reading_length)?;
+            let readings = incoming.unmarshal_kept::<Readings>(readings_length)?;
+            let part = incoming.unmarshal_kept::<Part>(part_length)?;
             let (returned, answer) = <S as TripsServer>::within(
                 server,
                 which,

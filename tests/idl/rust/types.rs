@@ -670,6 +670,42 @@ pub mod types {
                 lines: member_6,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.called, reader)?;
+            reader.bound(self.called.len(), 10)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.nick, reader)?;
+            if let ::core::option::Option::Some(item) = self.nick.as_ref() {
+                reader.bound(item.chars().count(), 5)?;
+            }
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.others, reader)?;
+            reader.bound(self.others.len(), 3)?;
+            for item in self.others.iter() {
+                reader.bound(item.len(), 10)?;
+            }
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.by, reader)?;
+            reader.bound(self.by.len(), 2)?;
+            for item in self.by.keys() {
+                reader.bound(item.len(), 4)?;
+            }
+            for item in self.by.values() {
+                reader.bound(item.len(), 2)?;
+            }
+            for item in self.by.values() {
+                for item in item.iter() {
+                    reader.bound(item.len(), 10)?;
+                }
+            }
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.m, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.r#where, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.lines, reader)?;
+            for item in self.lines.iter() {
+                reader.bound(item.len(), 8)?;
+            }
+            ::core::result::Result::Ok(())
+        }
     }
     /// Struct `types::Big`.
     #[derive(Clone, Copy, Debug, PartialEq)]
@@ -846,6 +882,15 @@ pub mod types {
                 > as ::nearcall::raw::Marshal>::unmarshal(reader)?,
             })
         }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.value, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.children, reader)?;
+            ::nearcall::raw::Marshal::unmarshal_over(&mut self.label, reader)?;
+            ::core::result::Result::Ok(())
+        }
     }
     /// Union `types::Shape`.
     #[derive(Clone, Debug, PartialEq)]
@@ -925,6 +970,25 @@ pub mod types {
             Self::Other(0)
         }
     }
+    impl Num {
+        fn from_wire(
+            discriminator: i32,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            match discriminator {
+                1 => {
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::L(value))
+                }
+                -2 | 3 => {
+                    let value = <Name as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    reader.bound(value.len(), 10)?;
+                    ::core::result::Result::Ok(Self::N(discriminator, value))
+                }
+                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+            }
+        }
+    }
     impl ::nearcall::raw::Marshal for Num {
         const BYTES_MIN: usize = 4;
         fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
@@ -954,18 +1018,22 @@ pub mod types {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator {
-                1 => {
-                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::L(value))
-                }
-                -2 | 3 => {
-                    let value = <Name as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+            Self::from_wire(discriminator, reader)
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            let discriminator: i32 = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match (discriminator, self) {
+                (-2 | 3, Self::N(kept, value)) => {
+                    *kept = discriminator;
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                     reader.bound(value.len(), 10)?;
-                    ::core::result::Result::Ok(Self::N(discriminator, value))
                 }
-                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
+            ::core::result::Result::Ok(())
         }
     }
     /// Union `types::Flag`.
@@ -974,6 +1042,24 @@ pub mod types {
     pub enum Flag {
         Yes(i32),
         No(::std::string::String),
+    }
+    impl Flag {
+        fn from_wire(
+            discriminator: bool,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            match discriminator {
+                true => {
+                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::Yes(value))
+                }
+                false => {
+                    let value =
+                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::No(value))
+                }
+            }
+        }
     }
     impl ::nearcall::raw::Marshal for Flag {
         const BYTES_MIN: usize = 5;
@@ -993,17 +1079,20 @@ pub mod types {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let discriminator: bool = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator {
-                true => {
-                    let value = <i32 as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::Yes(value))
+            Self::from_wire(discriminator, reader)
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            let discriminator: bool = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match (discriminator, self) {
+                (false, Self::No(value)) => {
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
-                false => {
-                    let value =
-                        <::std::string::String as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::No(value))
-                }
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
+            ::core::result::Result::Ok(())
         }
     }
     /// Union `types::Letter`.
@@ -1103,6 +1192,21 @@ pub mod types {
             Self::Other(0)
         }
     }
+    impl Oct {
+        fn from_wire(
+            discriminator: u8,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
+            match discriminator {
+                1 | 2 => {
+                    let value =
+                        <::std::vec::Vec<u8> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
+                    ::core::result::Result::Ok(Self::O(discriminator, value))
+                }
+                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+            }
+        }
+    }
     impl ::nearcall::raw::Marshal for Oct {
         const BYTES_MIN: usize = 1;
         fn marshal(&self, writer: &mut ::nearcall::raw::Writer) {
@@ -1127,14 +1231,21 @@ pub mod types {
             reader: &mut ::nearcall::raw::Reader<'_>,
         ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> {
             let discriminator: u8 = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator {
-                1 | 2 => {
-                    let value =
-                        <::std::vec::Vec<u8> as ::nearcall::raw::Marshal>::unmarshal(reader)?;
-                    ::core::result::Result::Ok(Self::O(discriminator, value))
+            Self::from_wire(discriminator, reader)
+        }
+        fn unmarshal_over(
+            &mut self,
+            reader: &mut ::nearcall::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> {
+            let discriminator: u8 = ::nearcall::raw::Marshal::unmarshal(reader)?;
+            match (discriminator, self) {
+                (1 | 2, Self::O(kept, value)) => {
+                    *kept = discriminator;
+                    ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
-                _ => ::core::result::Result::Ok(Self::Other(discriminator)),
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
+            ::core::result::Result::Ok(())
         }
     }
     /// Union `types::Sm`.
@@ -4119,15 +4230,15 @@ pub mod types {
             let ps_length = arguments.get_u32::<8>();
             let n_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let p = incoming.unmarshal::<Person>(p_length)?;
+            let p = incoming.unmarshal_kept::<Person>(p_length)?;
             let mut s = incoming.unmarshal::<::std::vec::Vec<Name>>(s_length)?;
             ::nearcall::raw::check_received(s.len(), 3)?;
             for item in s.iter() {
                 ::nearcall::raw::check_received(item.len(), 10)?;
             }
-            let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
+            let ps = incoming.unmarshal_kept::<::std::vec::Vec<Person>>(ps_length)?;
             let n = incoming
-                .unmarshal::<::std::collections::BTreeMap<
+                .unmarshal_kept::<::std::collections::BTreeMap<
                     Kind,
                     ::std::vec::Vec<::std::string::String>,
                 >>(n_length)?;
@@ -4177,7 +4288,7 @@ pub mod types {
             let x_length = arguments.get_u32::<0>();
             let n_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<8>()?;
-            let n = incoming.unmarshal::<Nodes>(n_length)?;
+            let n = incoming.unmarshal_kept::<Nodes>(n_length)?;
             let mut x = incoming.unmarshal::<Node>(x_length)?;
             let returned = <S as AllServer>::nodes(server, &n, &mut x);
             let returned_bytes = {
@@ -4213,13 +4324,13 @@ pub mod types {
             let sm_length = arguments.get_u32::<20>();
             let u_length = arguments.get_u32::<24>();
             let mut incoming = arguments.variable::<32>()?;
-            let s = incoming.unmarshal::<Shape>(s_length)?;
+            let s = incoming.unmarshal_kept::<Shape>(s_length)?;
             let mut n = incoming.unmarshal::<Num>(n_length)?;
-            let l = incoming.unmarshal::<Letter>(l_length)?;
-            let w = incoming.unmarshal::<Wl>(w_length)?;
-            let o = incoming.unmarshal::<Oct>(o_length)?;
-            let sm = incoming.unmarshal::<Sm>(sm_length)?;
-            let u = incoming.unmarshal::<U64>(u_length)?;
+            let l = incoming.unmarshal_kept::<Letter>(l_length)?;
+            let w = incoming.unmarshal_kept::<Wl>(w_length)?;
+            let o = incoming.unmarshal_kept::<Oct>(o_length)?;
+            let sm = incoming.unmarshal_kept::<Sm>(sm_length)?;
+            let u = incoming.unmarshal_kept::<U64>(u_length)?;
             let (returned, f) = <S as AllServer>::shapes(server, &s, &mut n, &l, &w, &o, &sm, &u);
             let returned_bytes = {
                 let mut writer = ::nearcall::raw::Writer::new();
@@ -4259,7 +4370,7 @@ pub mod types {
             let w = arguments.get_image::<16, 8, W2>()?;
             let flags4 = arguments.get_image::<24, 4, Flags4>()?;
             let mut incoming = arguments.variable::<32>()?;
-            let names = incoming.unmarshal::<Names2>(names_length)?;
+            let names = incoming.unmarshal_kept::<Names2>(names_length)?;
             let points = <S as AllServer>::arrays(server, &flags4, &mut kinds, &names, &w);
             let mut results = arguments.results();
             results.put_image::<0, _>(&kinds);
@@ -10027,15 +10138,15 @@ pub mod types {
             let ps_length = arguments.get_u32::<8>();
             let n_length = arguments.get_u32::<12>();
             let mut incoming = arguments.variable::<16>()?;
-            let p = incoming.unmarshal::<Person>(p_length)?;
+            let p = incoming.unmarshal_kept::<Person>(p_length)?;
             let mut s = incoming.unmarshal::<::std::vec::Vec<Name>>(s_length)?;
             ::nearcall::raw::check_received(s.len(), 3)?;
             for item in s.iter() {
                 ::nearcall::raw::check_received(item.len(), 10)?;
             }
-            let ps = incoming.unmarshal::<::std::vec::Vec<Person>>(ps_length)?;
+            let ps = incoming.unmarshal_kept::<::std::vec::Vec<Person>>(ps_length)?;
             let n = incoming
-                .unmarshal::<::std::collections::BTreeMap<
+                .unmarshal_kept::<::std::collections::BTreeMap<
                     Kind,
                     ::std::vec::Vec<::std::string::String>,
                 >>(n_length)?;
@@ -10085,7 +10196,7 @@ pub mod types {
             let x_length = arguments.get_u32::<0>();
             let n_length = arguments.get_u32::<4>();
             let mut incoming = arguments.variable::<8>()?;
-            let n = incoming.unmarshal::<Nodes>(n_length)?;
+            let n = incoming.unmarshal_kept::<Nodes>(n_length)?;
             let mut x = incoming.unmarshal::<Node>(x_length)?;
             let returned = <S as DerivedServer>::nodes(server, &n, &mut x);
             let returned_bytes = {
@@ -10121,13 +10232,13 @@ pub mod types {
             let sm_length = arguments.get_u32::<20>();
             let u_length = arguments.get_u32::<24>();
             let mut incoming = arguments.variable::<32>()?;
-            let s = incoming.unmarshal::<Shape>(s_length)?;
+            let s = incoming.unmarshal_kept::<Shape>(s_length)?;
             let mut n = incoming.unmarshal::<Num>(n_length)?;
-            let l = incoming.unmarshal::<Letter>(l_length)?;
-            let w = incoming.unmarshal::<Wl>(w_length)?;
-            let o = incoming.unmarshal::<Oct>(o_length)?;
-            let sm = incoming.unmarshal::<Sm>(sm_length)?;
-            let u = incoming.unmarshal::<U64>(u_length)?;
+            let l = incoming.unmarshal_kept::<Letter>(l_length)?;
+            let w = incoming.unmarshal_kept::<Wl>(w_length)?;
+            let o = incoming.unmarshal_kept::<Oct>(o_length)?;
+            let sm = incoming.unmarshal_kept::<Sm>(sm_length)?;
+            let u = incoming.unmarshal_kept::<U64>(u_length)?;
             let (returned, f) =
                 <S as DerivedServer>::shapes(server, &s, &mut n, &l, &w, &o, &sm, &u);
             let returned_bytes = {
@@ -10168,7 +10279,7 @@ pub mod types {
             let w = arguments.get_image::<16, 8, W2>()?;
             let flags4 = arguments.get_image::<24, 4, Flags4>()?;
             let mut incoming = arguments.variable::<32>()?;
-            let names = incoming.unmarshal::<Names2>(names_length)?;
+            let names = incoming.unmarshal_kept::<Names2>(names_length)?;
             let points = <S as DerivedServer>::arrays(server, &flags4, &mut kinds, &names, &w);
             let mut results = arguments.results();
             results.put_image::<0, _>(&kinds);

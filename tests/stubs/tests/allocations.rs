@@ -104,6 +104,20 @@ fn corners() -> Corners {
     std::array::from_fn(|index| point(index as i32))
 }
 
+fn line(seed: usize) -> Line {
+    Line { name: "n".repeat(10 + seed % 7), number: seed as i32 }
+}
+
+fn page() -> Page {
+    Page {
+        title: "title".to_owned(),
+        lines: (0..20).map(line).collect(),
+        points: points(10),
+        note: Some("note".to_owned()),
+        mark: Mark::Text("mark".to_owned()),
+    }
+}
+
 /// How often memory is asked for in `CALLS` calls, at the least.
 fn allocations(call: impl Fn()) -> usize {
     let count = || ALLOCATOR.stats().allocations + ALLOCATOR.stats().reallocations;
@@ -161,6 +175,61 @@ fn a_list_of_plain_structs_that_is_copied_after_the_post_comes_whole() {
 fn an_array_of_plain_structs_is_lent_without_allocating() {
     let corners = corners();
     check(0, |client| assert_eq!(client.corners(&corners).unwrap(), sum(&corners)));
+}
+
+#[test]
+fn what_holds_memory_is_lent_without_allocating() {
+    let names: Vec<String> = (0..100).map(|seed| line(seed).name).collect();
+    let lines: Vec<Line> = (0..100).map(line).collect();
+    let one = line(3);
+    let page = page();
+    check(0, |client| assert_eq!(client.line(&one).unwrap(), Reader.line(&one)));
+    check(0, |client| assert_eq!(client.names(&names).unwrap(), Reader.names(&names)));
+    check(0, |client| assert_eq!(client.lines(&lines).unwrap(), Reader.lines(&lines)));
+    check(0, |client| assert_eq!(client.page(&page).unwrap(), Reader.page(&page)));
+}
+
+#[test]
+fn of_what_is_lent_another_case_and_more_than_before_allocate() {
+    let (text, number) = (page(), Page { mark: Mark::Number(false, 7), ..page() });
+    check(CALLS, |client| {
+        for page in [&text, &number] {
+            assert_eq!(client.page(page).unwrap(), Reader.page(page));
+        }
+    });
+    let (few, more) = (vec![line(0); 2], vec![line(0); 3]);
+    // Two of three lines serve again; the third one's text is new each time.
+    check(CALLS, |client| {
+        assert_eq!(client.lines(&few).unwrap(), Reader.lines(&few));
+        assert_eq!(client.lines(&more).unwrap(), Reader.lines(&more));
+    });
+}
+
+#[test]
+fn what_is_marshalled_in_place_allocates_at_the_server_alone() {
+    let flags = [Flag { up: true, height: 2 }; 4];
+    check(2 * CALLS, |client| assert_eq!(client.flags(&flags).unwrap(), 8));
+}
+
+#[test]
+fn of_what_was_lent_before_nothing_is_left() {
+    each_binding(|client, _| {
+        let whole = page();
+        let empty = Page {
+            title: String::new(),
+            lines: Vec::new(),
+            points: Vec::new(),
+            note: None,
+            mark: Mark::Number(false, 0),
+        };
+        let short = Page { lines: vec![line(1)], title: "t".to_owned(), ..empty.clone() };
+        for page in [&whole, &empty, &whole, &short, &whole] {
+            assert_eq!(client.page(page).unwrap(), Reader.page(page));
+        }
+        let over = Page { title: "t".repeat(201), ..empty };
+        client.page(&over).unwrap_err();
+        assert_eq!(client.page(&short).unwrap(), Reader.page(&short));
+    });
 }
 
 #[test]

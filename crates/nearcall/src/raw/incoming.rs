@@ -1,5 +1,6 @@
 //! Reading the variable part of a message, payload by payload.
 
+use std::any::Any;
 use std::cmp::Ordering;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -10,6 +11,7 @@ use nearcall_os::span::Span;
 use super::area::Inbound;
 use super::behind::Behind;
 use super::element::{COUNT_BYTES, Element};
+use super::kept::Kept;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
@@ -216,6 +218,15 @@ impl<'a> Incoming<'a> {
         let copy = self.bytes(bytes, u32::MAX, &mut room)?;
         let mut reader = Reader::new(&copy);
         let value = T::unmarshal(&mut reader)?;
+        reader.finish().map(|()| value)
+    }
+
+    /// The same for a procedure that only reads it, over a value of an earlier call.
+    pub fn unmarshal_kept<T: Marshal + Any>(&mut self, bytes: u32) -> Result<Kept<T>, Malformed> {
+        let mut room = Room::new();
+        let copy = self.bytes(bytes, u32::MAX, &mut room)?;
+        let mut reader = Reader::new(&copy);
+        let value = Kept::read(&mut reader)?;
         reader.finish().map(|()| value)
     }
 

@@ -68,6 +68,37 @@ pub trait Marshal: Sized {
         }
         Ok(values)
     }
+
+    /// Takes one value off over an earlier one, whose memory serves again. If it is refused that
+    /// is any value.
+    #[inline]
+    fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        *self = Self::unmarshal(reader)?;
+        Ok(())
+    }
+
+    /// The same of as many values as there are.
+    #[inline]
+    fn unmarshal_each_over(values: &mut [Self], reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        values.iter_mut().try_for_each(|value| value.unmarshal_over(reader))
+    }
+
+    /// The same of `count` values, which are as many as [`Marshal::unmarshal_all`] is told.
+    #[inline]
+    fn unmarshal_all_over(
+        values: &mut Vec<Self>,
+        reader: &mut Reader<'_>,
+        count: usize,
+    ) -> Result<(), Malformed> {
+        values.truncate(count);
+        Self::unmarshal_each_over(values, reader)?;
+        let room = (count - values.len()).min(reader.rest.len() / size_of::<Self>().max(1));
+        values.reserve(room);
+        for _ in values.len()..count {
+            values.push(Self::unmarshal(reader)?);
+        }
+        Ok(())
+    }
 }
 
 /// Collects the bytes of one payload.
@@ -230,6 +261,8 @@ pub struct Reader<'p> {
     depth: usize,
     /// Bytes of defaults that were read, of [`DEFAULT_BYTES_MAX`].
     defaulted: usize,
+    /// What the values hold that were read.
+    held_bytes: usize,
     /// Lowest address of the stack that reading may use.
     stack_end: usize,
 }
@@ -239,7 +272,7 @@ impl<'p> Reader<'p> {
     pub fn new(payload: &'p [u8]) -> Reader<'p> {
         let of_kernel_thread = || stack_pointer().saturating_sub(KERNEL_STACK_BYTES);
         let stack_end = switching::stack_end().unwrap_or_else(of_kernel_thread);
-        Reader { rest: payload, depth: 0, defaulted: 0, stack_end }
+        Reader { rest: payload, depth: 0, defaulted: 0, held_bytes: 0, stack_end }
     }
 
     /// The next `count` bytes.
@@ -325,6 +358,17 @@ impl<'p> Reader<'p> {
         }
     }
 
+    /// Bytes of memory that the values hold which were read, in strings, lists, maps and boxes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.held_bytes
+    }
+
+    /// A value was read that holds room for so many of `T`.
+    #[inline(always)]
+    fn note_held<T>(&mut self, count: usize) {
+        self.held_bytes += count * size_of::<T>();
+    }
+
     /// Judges a count by the bytes that so many elements need at the least.
     fn plausible(&self, count: usize, bytes_min: usize) -> Result<(), Malformed> {
         let (claimed, limit) = (count as u64 * bytes_min as u64, self.rest.len() as u64);
@@ -386,7 +430,19 @@ impl Marshal for String {
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
         let text = std::str::from_utf8(reader.bytes(count)?);
+        reader.note_held::<u8>(count);
         text.map(str::to_owned).map_err(|bad| Malformed::Text { at: bad.valid_up_to() })
+    }
+
+    #[inline]
+    fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        let count = reader.count()?;
+        let text = std::str::from_utf8(reader.bytes(count)?);
+        let text = text.map_err(|bad| Malformed::Text { at: bad.valid_up_to() })?;
+        self.clear();
+        self.push_str(text);
+        reader.note_held::<u8>(self.capacity());
+        Ok(())
     }
 }
 
@@ -400,7 +456,17 @@ impl<T: Marshal> Marshal for Vec<T> {
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
         reader.plausible(count, T::BYTES_MIN)?;
-        reader.nested::<T, _>(|reader| T::unmarshal_all(reader, count))
+        let values = reader.nested::<T, _>(|reader| T::unmarshal_all(reader, count))?;
+        reader.note_held::<T>(values.capacity());
+        Ok(values)
+    }
+
+    fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        let count = reader.count()?;
+        reader.plausible(count, T::BYTES_MIN)?;
+        reader.nested::<T, _>(|reader| T::unmarshal_all_over(self, reader, count))?;
+        reader.note_held::<T>(self.capacity());
+        Ok(())
     }
 }
 
@@ -425,6 +491,8 @@ impl<K: Marshal + Ord, V: Marshal> Marshal for BTreeMap<K, V> {
             for _ in 0..count {
                 map.insert(K::unmarshal(reader)?, V::unmarshal(reader)?);
             }
+            // Nodes are half full or more.
+            reader.note_held::<(K, V)>(2 * count);
             let (claimed, distinct) = (count as u64, map.len() as u64);
             if distinct < claimed { Err(Malformed::Keys { claimed, distinct }) } else { Ok(map) }
         })
@@ -442,6 +510,10 @@ impl<T: Marshal, const N: usize> Marshal for [T; N] {
         let elements = T::unmarshal_all(reader, N)?;
         let elements: Result<[T; N], _> = elements.try_into();
         Ok(elements.unwrap_or_else(|_| unreachable!("exactly N elements were read")))
+    }
+
+    fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        T::unmarshal_each_over(self, reader)
     }
 }
 
@@ -461,6 +533,22 @@ impl<T: Marshal> Marshal for Option<T> {
         }
         reader.nested::<T, _>(T::unmarshal).map(Some)
     }
+
+    fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        match self {
+            Some(value) if bool::unmarshal(reader)? => {
+                reader.nested::<T, _>(|reader| value.unmarshal_over(reader))
+            }
+            Some(_) => {
+                *self = None;
+                Ok(())
+            }
+            None => {
+                *self = Self::unmarshal(reader)?;
+                Ok(())
+            }
+        }
+    }
 }
 
 impl<T: Marshal> Marshal for Box<T> {
@@ -471,7 +559,13 @@ impl<T: Marshal> Marshal for Box<T> {
     }
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        reader.note_held::<T>(1);
         reader.nested::<T, _>(T::unmarshal).map(Box::new)
+    }
+
+    fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
+        reader.note_held::<T>(1);
+        reader.nested::<T, _>(|reader| T::unmarshal_over(self, reader))
     }
 }
 

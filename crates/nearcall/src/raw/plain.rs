@@ -31,6 +31,27 @@ pub fn take_all<T: Pod>(reader: &mut Reader<'_>, count: usize) -> Result<Vec<T>,
     Ok(bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect())
 }
 
+/// Takes values off, in place of those that are there.
+#[inline]
+pub fn take_each_over<T: Pod>(values: &mut [T], reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let bytes = reader.bytes(size_of_val(values))?;
+    bytemuck::cast_slice_mut(values).copy_from_slice(bytes);
+    Ok(())
+}
+
+/// Takes `count` values off, in place of those that are there.
+#[inline]
+pub fn take_all_over<T: Pod>(
+    values: &mut Vec<T>,
+    reader: &mut Reader<'_>,
+    count: usize,
+) -> Result<(), Malformed> {
+    let bytes = reader.bytes(count.saturating_mul(size_of::<T>()))?;
+    values.resize(count, T::zeroed());
+    bytemuck::cast_slice_mut(values).copy_from_slice(bytes);
+    Ok(())
+}
+
 /// `Marshal` for a struct that is plain; `struct` has to be `repr(C)`. Does not compile if a member
 /// is not plain or left out, or there is a gap.
 #[doc(hidden)]
@@ -87,6 +108,23 @@ macro_rules! plain_marshal {
             count: usize,
         ) -> ::core::result::Result<::std::vec::Vec<Self>, $crate::raw::Malformed> {
             $crate::raw::plain::take_all(reader, count)
+        }
+
+        #[inline]
+        fn unmarshal_each_over(
+            values: &mut [Self],
+            reader: &mut $crate::raw::Reader<'_>,
+        ) -> ::core::result::Result<(), $crate::raw::Malformed> {
+            $crate::raw::plain::take_each_over(values, reader)
+        }
+
+        #[inline]
+        fn unmarshal_all_over(
+            values: &mut ::std::vec::Vec<Self>,
+            reader: &mut $crate::raw::Reader<'_>,
+            count: usize,
+        ) -> ::core::result::Result<(), $crate::raw::Malformed> {
+            $crate::raw::plain::take_all_over(values, reader, count)
         }
     };
 }

@@ -15,6 +15,25 @@ impl Rust<'_> {
         put: TokenStream,
         get: TokenStream,
     ) -> TokenStream {
+        self.marshal_impl_over(id, put, get, None)
+    }
+
+    /// The same for one that, over a value that is there, unmarshals by `over`.
+    pub fn marshal_impl_over(
+        &self,
+        id: DeclarationId,
+        put: TokenStream,
+        get: TokenStream,
+        over: Option<TokenStream>,
+    ) -> TokenStream {
+        let over = over.map(|over| {
+            quote! {
+                fn unmarshal_over(
+                    &mut self,
+                    reader: &mut ::nearcall::raw::Reader<'_>,
+                ) -> ::core::result::Result<(), ::nearcall::raw::Malformed> { #over }
+            }
+        });
         let plan = self.type_plan(id);
         let name = ident(self.names.declaration(id));
         let bytes_min = Literal::number(plan.bytes_min);
@@ -25,6 +44,7 @@ impl Rust<'_> {
                 fn unmarshal(
                     reader: &mut ::nearcall::raw::Reader<'_>,
                 ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> { #get }
+                #over
             }
         }
     }
@@ -87,11 +107,33 @@ impl Rust<'_> {
             }
         }
         let get = quote!(#gets ::core::result::Result::Ok(Self { #(#made),* }));
+        let over = self.members_over(id);
         if !plan.is_appendable {
-            return self.marshal_impl(id, puts, get);
+            return self.marshal_impl_over(id, puts, get, over);
         }
         let put = quote!(writer.appendable(|writer| { #puts }););
-        self.marshal_impl(id, put, quote!(reader.appendable(|reader| { #get })))
+        let get = quote!(reader.appendable(|reader| { #get }));
+        let over = over.map(|over| quote!(reader.appendable(|reader| { #over })));
+        self.marshal_impl_over(id, put, get, over)
+    }
+
+    /// What unmarshals members over those that are there, if any of them holds memory.
+    fn members_over(&self, id: DeclarationId) -> Option<TokenStream> {
+        if self.member_traits(id).copy {
+            return None;
+        }
+        let (scope, plan, fields) =
+            (self.names.scope_of(id), self.type_plan(id), self.field_names(id));
+        let members = fields.iter().zip(&plan.members).map(|(field, plan)| {
+            let reader = missing(&plan.missing);
+            let subject = Subject::value(quote!(self.#field));
+            let checks = self.read_limits(scope, &subject, &plan.checks);
+            quote! {
+                ::nearcall::raw::Marshal::unmarshal_over(&mut self.#field, #reader)?;
+                #checks
+            }
+        });
+        Some(quote!(#(#members)* ::core::result::Result::Ok(())))
     }
 
     /// Whether values of a struct lie in memory as they are marshalled: see `nearcall::raw::plain`.

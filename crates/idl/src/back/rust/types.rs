@@ -103,6 +103,11 @@ impl Rust<'_> {
         self.named_traits(id, &mut Vec::new())
     }
 
+    /// Whether values hold no memory.
+    pub fn is_copy(&self, declared: &Type) -> bool {
+        self.traits(declared, &mut Vec::new()).copy
+    }
+
     fn members_traits(&self, all: &[&Member], open: &mut Vec<DeclarationId>) -> Traits {
         all.iter().fold(Traits::ALL, |traits, member| {
             let mut own = self.traits(&member.declared, open);

@@ -152,11 +152,62 @@ impl Rust<'_> {
             default = Some(quote!(_ => ::core::result::Result::Ok(Self::#other(discriminator))));
         }
         let put = quote!(match self { #(#puts)* });
-        let get = quote! {
+        let taken = quote! {
             let discriminator: #discriminator = ::nearcall::raw::Marshal::unmarshal(reader)?;
-            match discriminator { #(#gets)* #default }
         };
-        self.marshal_impl(id, put, get)
+        let cases = quote!(match discriminator { #(#gets)* #default });
+        let overs = variants.iter().enumerate();
+        let overs = overs.filter_map(|(index, variant)| self.case_over(id, union, index, variant));
+        let overs: Vec<TokenStream> = overs.collect();
+        if overs.is_empty() {
+            return self.marshal_impl(id, put, quote!(#taken #cases));
+        }
+        let name = ident(self.names.declaration(id));
+        let get = quote!(#taken Self::from_wire(discriminator, reader));
+        let over = quote! {
+            #taken
+            match (discriminator, self) {
+                #(#overs)*
+                (_, other) => *other = Self::from_wire(discriminator, reader)?,
+            }
+            ::core::result::Result::Ok(())
+        };
+        let marshal = self.marshal_impl_over(id, put, get, Some(over));
+        quote! {
+            impl #name {
+                fn from_wire(
+                    discriminator: #discriminator,
+                    reader: &mut ::nearcall::raw::Reader<'_>,
+                ) -> ::core::result::Result<Self, ::nearcall::raw::Malformed> { #cases }
+            }
+            #marshal
+        }
+    }
+
+    /// An arm that unmarshals a case over a value of the same case, if that may hold memory. A
+    /// default case is made anew: whatever is no label selects it.
+    fn case_over(
+        &self,
+        id: DeclarationId,
+        union: &Union,
+        index: usize,
+        variant: &Ident,
+    ) -> Option<TokenStream> {
+        let scope = self.names.scope_of(id);
+        let (member, plan) = (&union.cases[index].member, &self.type_plan(id).members[index]);
+        if !plan.is_boxed && self.is_copy(&member.declared) {
+            return None;
+        }
+        let subject = Subject { receiver: quote!(value), reference: quote!(&*value) };
+        let checks = self.read_limits(scope, &subject, &plan.checks);
+        let over = quote!(::nearcall::raw::Marshal::unmarshal_over(value, reader)?; #checks);
+        Some(match self.selection(scope, union, index as u32) {
+            Selection::One(label) => quote!((#label, Self::#variant(value)) => { #over }),
+            Selection::Several(labels) => quote! {
+                (#labels, Self::#variant(kept, value)) => { *kept = discriminator; #over }
+            },
+            Selection::Default => return None,
+        })
     }
 
     /// An arm that marshals a case, and what unmarshals it.

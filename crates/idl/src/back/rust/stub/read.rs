@@ -158,9 +158,12 @@ impl Printer<'_, '_> {
                 Copy::Private => quote!(counted::<#counted>(#length, &mut #room)),
                 _ => quote!(vec_of_counted::<#counted>(#length)),
             },
-            (Form::Marshalled, _) => {
+            (Form::Marshalled, copy) => {
                 let declared = self.owned(place);
-                quote!(unmarshal::<#declared>(#length))
+                match copy {
+                    Copy::Private => quote!(unmarshal_kept::<#declared>(#length)),
+                    _ => quote!(unmarshal::<#declared>(#length)),
+                }
             }
         };
         let value = self.judged(quote!(#incoming.#taken));
