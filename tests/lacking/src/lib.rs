@@ -5,8 +5,11 @@
 #![forbid(unsafe_code)]
 
 /// What CI may lack, too, as checks call it: what takes rights over the whole machine, which a
-/// container does not have.
-pub const MAY_LACK: [&str; 6] = [
+/// container does not have, and what is the machine's own: the compiler that committed assembly is
+/// of, and what its kernel was built with.
+pub const MAY_LACK: [&str; 8] = [
+    "gcc 12.2.0",
+    "hugetlbfs",
     "a control group",
     "a control group that freezes",
     "a memory control group",
