@@ -506,19 +506,14 @@ impl Grip<'_> {
         }
         // Relaxed: the lock orders it.
         let generation = self.linkage().requests.fetch_add(1, Relaxed).wrapping_add(1);
+        let segment = self.announce_segment(bytes, generation, procedure, until_ns);
+        let segment = segment.inspect_err(|_| {
+            // The server was not asked, and may still have the one before.
+            *self.binding.control.no_room() = NoRoom::default();
+        })?;
         let no_memory =
             |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
-        let (segment, descriptor) =
-            Segment::create("nearcall-arguments", bytes, Sealing::SingleWriter)
-                .map_err(|error| no_memory(error.to_string()))?;
         let astack = self.linkage().index;
-        let announced = Message::OutOfLine { astack, generation, bytes: bytes as u64 };
-        let sent = self.binding.control.send(until_ns, &announced, &[descriptor.as_fd()]);
-        match sent {
-            Ok(()) => {}
-            Err(_) if left_ns(until_ns) == 0 => return Err(self.binding.late(procedure)),
-            Err(error) => return Err(no_memory(error.to_string())),
-        }
         let is_mapped = self.binding.await_before_post(until_ns, |inbox| {
             let is_ours = |answers: &mut HashMap<u32, u32>| {
                 let is_ours = answers.get(&astack) == Some(&generation);
@@ -539,6 +534,28 @@ impl Grip<'_> {
         let made = OutOfLine { generation, segment: Arc::new(segment) };
         *known = Some(made.clone());
         Ok(made)
+    }
+
+    /// Makes a segment, and sends it to the server.
+    fn announce_segment(
+        &self,
+        bytes: usize,
+        generation: u32,
+        procedure: u32,
+        until_ns: u64,
+    ) -> Result<Segment, CallError> {
+        let no_memory =
+            |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
+        let (segment, descriptor) =
+            Segment::create("nearcall-arguments", bytes, Sealing::SingleWriter)
+                .map_err(|error| no_memory(error.to_string()))?;
+        let astack = self.linkage().index;
+        let announced = Message::OutOfLine { astack, generation, bytes: bytes as u64 };
+        match self.binding.control.send(until_ns, &announced, &[descriptor.as_fd()]) {
+            Ok(()) => Ok(segment),
+            Err(_) if left_ns(until_ns) == 0 => Err(self.binding.late(procedure)),
+            Err(error) => Err(no_memory(error.to_string())),
+        }
     }
 
     /// The segment that the server announced for results on this A-stack before it replied.

@@ -82,7 +82,7 @@ impl Holding {
                 *kept.entry(user).or_default() += 1;
             }
         }
-        let is_alone = snapshot.classes.len() <= 1;
+        let is_alone = is_one(snapshot.classes.iter().map(|class| class.user()));
         let held = quota::over_processors(&kept, processors_max, is_alone);
         let before = std::mem::replace(&mut known.held, held);
         // Relaxed: as above. Under the lock, so that the last to decide has said it.
@@ -117,6 +117,11 @@ pub(crate) fn judge_again(core: &DomainCore) {
     if core.processors.holding.holds_any() {
         judge(core);
     }
+}
+
+/// Whether these classes are one user's: it may be in several.
+fn is_one(mut users: impl Iterator<Item = User>) -> bool {
+    users.next().is_none_or(|first| users.all(|user| user == first))
 }
 
 #[cfg(test)]
@@ -154,5 +159,13 @@ mod tests {
             shown::show(&WORD, |shown| holding.add(shown), || {});
         }
         assert_eq!(holding.known().served.len(), 1);
+    }
+
+    #[test]
+    fn who_is_in_several_classes_is_one_user() {
+        let are_one = |users: &[User]| is_one(users.iter().copied());
+        let (a, b): (User, User) = (Some(1), Some(2));
+        assert!(are_one(&[]) && are_one(&[a]) && are_one(&[a, a, a]) && are_one(&[None, None]));
+        assert!(!are_one(&[a, b]) && !are_one(&[a, a, b]) && !are_one(&[None, a]));
     }
 }

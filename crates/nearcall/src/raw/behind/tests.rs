@@ -11,6 +11,7 @@ use nearcall_abi::{
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{Mode, Sequence, progress};
 
+use super::{Behind, NAP_NS_MAX, NAP_NS_MIN};
 use crate::client::binding::Held;
 use crate::client::deadline::{Deadline, NEVER_NS};
 use crate::raw::{Arguments, Client, Entries, Outcome, Room, UNBOUNDED};
@@ -230,4 +231,17 @@ fn progress_past_the_end_is_a_fault() {
 #[test]
 fn progress_that_goes_back_is_a_fault() {
     forge("back", [HALF, HALF - 8]);
+}
+
+#[test]
+fn who_has_waited_for_long_looks_seldom() {
+    let behind = Behind::default();
+    behind.set_end(1 << 20);
+    let (mut looks, mut naps) = (0, Vec::new());
+    while behind.spend(behind.nap_ns()).is_ok() {
+        looks += 1;
+        naps.push(behind.nap_ns());
+    }
+    assert_eq!((naps[0], naps[looks - 1]), (NAP_NS_MIN, NAP_NS_MAX));
+    assert!(naps.is_sorted() && looks < 100, "{looks} looks");
 }
