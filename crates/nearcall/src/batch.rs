@@ -57,9 +57,10 @@ pub struct Batch<T> {
 }
 
 impl<T> Batch<T> {
-    /// An empty one. Allocates with its first item.
+    /// An empty one. Allocates with its first item: it may wait for long, and has nothing of what
+    /// its thread keeps for calls.
     pub(crate) fn new(keeping: Keeping<T>, count_max: u32) -> Batch<T> {
-        Batch { keeping, count: 0, count_max, items: Vec::new(), writer: Writer::new() }
+        Batch { keeping, count: 0, count_max, items: Vec::new(), writer: Writer::default() }
     }
 
     /// One that came whole, and takes no more.

@@ -109,6 +109,7 @@ pub mod feeds {
                 (2, Self::Bytes(value)) => {
                     ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())

@@ -155,6 +155,7 @@ pub mod lent {
                 (true, Self::Text(value)) => {
                     ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())

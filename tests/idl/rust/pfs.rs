@@ -94,6 +94,7 @@ impl ::nearcall::raw::Marshal for Attribute {
             (1, Self::Entry(value)) => {
                 ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
             }
+            #[allow(unreachable_patterns)]
             (_, other) => *other = Self::from_wire(discriminator, reader)?,
         }
         ::core::result::Result::Ok(())

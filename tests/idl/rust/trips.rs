@@ -284,6 +284,7 @@ pub mod trips {
                     ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                     reader.bound(value.len(), 5)?;
                 }
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())
@@ -542,6 +543,7 @@ pub mod trips {
                 (1, Self::List(value)) => {
                     ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())

@@ -1031,6 +1031,7 @@ pub mod types {
                     ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                     reader.bound(value.len(), 10)?;
                 }
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())
@@ -1090,6 +1091,7 @@ pub mod types {
                 (false, Self::No(value)) => {
                     ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())
@@ -1243,6 +1245,7 @@ pub mod types {
                     *kept = discriminator;
                     ::nearcall::raw::Marshal::unmarshal_over(value, reader)?;
                 }
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())

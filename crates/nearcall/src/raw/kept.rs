@@ -14,7 +14,7 @@ use super::marshal::{Marshal, Reader};
 const KEPT_COUNT_MAX: usize = 16;
 
 /// Most bytes that a value holds which is kept.
-const KEPT_BYTES_MAX: usize = 1 << 20;
+const KEPT_BYTES_MAX: usize = 256 << 10;
 
 thread_local! {
     static KEPT: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
@@ -41,10 +41,12 @@ impl<T: Marshal + Any> Kept<T> {
 }
 
 fn taken<T: Any>() -> Option<Box<T>> {
-    KEPT.with_borrow_mut(|kept| {
+    let found = KEPT.try_with(|kept| {
+        let mut kept = kept.borrow_mut();
         let index = kept.iter().rposition(|value| value.is::<T>())?;
         kept.remove(index).downcast().ok()
-    })
+    });
+    found.ok().flatten()
 }
 
 impl<T: Any> Deref for Kept<T> {
@@ -141,6 +143,19 @@ mod tests {
             assert_eq!(kept_count(), 1);
             let cut = [1, 0, 0, 0, 1, 9, 0, 0, 0];
             Kept::<Lines>::read(&mut Reader::new(&cut)).unwrap_err();
+            assert_eq!(kept_count(), 0);
+            assert_eq!(*read(&lines(&["y"])), lines(&["y"]));
+        });
+    }
+
+    /// Who is served next frees what is not needed: that is never much.
+    #[test]
+    fn a_value_of_many_short_pieces_is_not_kept() {
+        anew(|| {
+            let many = KEPT_BYTES_MAX / (64 + size_of::<Option<String>>());
+            drop(read(&vec![Some("x".to_owned()); many - 2]));
+            assert_eq!(kept_count(), 1);
+            drop(read(&vec![Some("x".to_owned()); many + 2]));
             assert_eq!(kept_count(), 0);
         });
     }

@@ -101,6 +101,10 @@ pub trait Marshal: Sized {
     }
 }
 
+/// What a piece of memory counts for at least that a value holds, however short it is: the
+/// allocator's own part, and the time that it takes to free it.
+const PIECE_BYTES_MIN: usize = 64;
+
 /// Collects the bytes of one payload.
 #[derive(Debug, Default)]
 pub struct Writer {
@@ -366,7 +370,9 @@ impl<'p> Reader<'p> {
     /// A value was read that holds room for so many of `T`.
     #[inline(always)]
     fn note_held<T>(&mut self, count: usize) {
-        self.held_bytes += count * size_of::<T>();
+        if count > 0 {
+            self.held_bytes += (count * size_of::<T>()).max(PIECE_BYTES_MIN);
+        }
     }
 
     /// Judges a count by the bytes that so many elements need at the least.
@@ -491,8 +497,8 @@ impl<K: Marshal + Ord, V: Marshal> Marshal for BTreeMap<K, V> {
             for _ in 0..count {
                 map.insert(K::unmarshal(reader)?, V::unmarshal(reader)?);
             }
-            // Nodes are half full or more.
-            reader.note_held::<(K, V)>(2 * count);
+            // Nodes of 11 pairs, which have five or more, but for the first one.
+            reader.note_held::<(K, V)>(11 * (count / 5 + 1));
             let (claimed, distinct) = (count as u64, map.len() as u64);
             if distinct < claimed { Err(Malformed::Keys { claimed, distinct }) } else { Ok(map) }
         })

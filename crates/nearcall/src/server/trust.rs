@@ -1,9 +1,9 @@
 //! Trust classes: importers that could interfere with each other anyway share one bell.
 //!
-//! A client can lose or forge bells of its own class, so by default there is a class per uid,
-//! and one for importers whose uid the system does not tell. A policy may split them further, for processes of
-//! one user that do not trust each other: those whom a rule admits that names a class have that one
-//! of their user's. What a class costs others is time, never correctness.
+//! A client can lose or forge bells of its own class, so by default there is a class per uid, and
+//! one for importers whose uid the system does not tell. A policy may split them further, for
+//! processes of one user that do not trust each other: those whom a rule admits that names a class
+//! have that one of their user's. What a class costs others is time, never correctness.
 //!
 //! A class goes with its last member, once its user owes no time: it would be without debts if it
 //! bound again. Whoever still sleeps at its gates, or rings them, has the old bell, and harms

@@ -168,6 +168,7 @@ impl Rust<'_> {
             #taken
             match (discriminator, self) {
                 #(#overs)*
+                #[allow(unreachable_patterns)]
                 (_, other) => *other = Self::from_wire(discriminator, reader)?,
             }
             ::core::result::Result::Ok(())
