@@ -5,5 +5,6 @@ mod bell;
 mod bias;
 mod claim;
 mod progress;
+mod room;
 mod tally;
 mod turn;
