@@ -77,20 +77,25 @@ impl LentServer for Reader {
         &self,
         points: &mut Vec<Point>,
         corners: &mut Corners,
-        mesh: &mut Mesh,
     ) -> Result<(Vec<Point>, Corners), LentMovedException> {
-        if mesh.closed {
+        if points.len() == CROOKED {
             let points = std::mem::take(points);
             return Err(Crooked { points, corners: *corners }.into());
         }
         let before = (points.clone(), *corners);
         points.push(corners[7]);
         corners.reverse();
-        mesh.corners[0].z += 1;
-        mesh.weights[3] += 0.5;
         Ok(before)
     }
+
+    fn shifted(&self, mesh: &mut Mesh) {
+        mesh.corners[0].z += 1;
+        mesh.weights[3] += 0.5;
+    }
 }
+
+/// So many points are not moved.
+const CROOKED: usize = 2;
 
 fn point(seed: i32) -> Point {
     Point { x: f64::from(seed) + 0.5, y: 2.0, z: -seed }
@@ -243,7 +248,8 @@ fn plain_structs_go_there_and_back() {
     each_binding(|client, _| {
         let (mut moved, mut turned) = (points(7), corners());
         let mut mesh = Mesh { corners: corners(), weights: [0.25; 4], closed: false };
-        let results = client.moved(&mut moved, &mut turned, &mut mesh).unwrap();
+        let results = client.moved(&mut moved, &mut turned).unwrap();
+        client.shifted(&mut mesh).unwrap();
         assert_eq!(results, (points(7), corners()));
         assert_eq!(moved, points(8));
         turned.reverse();
@@ -257,9 +263,8 @@ fn plain_structs_go_there_and_back() {
 #[test]
 fn plain_structs_are_raised() {
     each_binding(|client, _| {
-        let (mut given, mut turned) = (points(2), corners());
-        let mut mesh = Mesh { corners: corners(), weights: [0.0; 4], closed: true };
-        let refused = client.moved(&mut given, &mut turned, &mut mesh).unwrap_err();
+        let (mut given, mut turned) = (points(CROOKED as i32), corners());
+        let refused = client.moved(&mut given, &mut turned).unwrap_err();
         let Error::Exception(LentMovedException::Crooked(raised)) = refused else {
             panic!("{refused:?}");
         };
@@ -275,8 +280,7 @@ fn a_list_of_plain_structs_keeps_its_bound_both_ways() {
         let over = client.few(&points(4)).unwrap_err().to_string();
         assert!(over.contains("points has 4 bytes or elements, its limit is 3"), "{over}");
         let (mut given, mut turned) = (points(8), corners());
-        let mut mesh = Mesh { corners: corners(), weights: [0.0; 4], closed: false };
-        let refused = client.moved(&mut given, &mut turned, &mut mesh).unwrap_err();
+        let refused = client.moved(&mut given, &mut turned).unwrap_err();
         let Error::Call(CallError::ResultsRefused { procedure }) = refused else {
             panic!("{refused:?}");
         };
