@@ -443,7 +443,7 @@ impl ClientBinding {
         let number = self.control.lends.fetch_add(1, Relaxed).wrapping_add(1);
         let lent = self.lend_as(number, bytes).map_err(no_memory);
         if lent.is_err() {
-            self.end_lend(number);
+            self.let_go(number);
         }
         lent.map(|segment| (number, segment))
     }
@@ -474,6 +474,12 @@ impl ClientBinding {
 
     /// No further call names lent segment `number`.
     pub fn end_lend(&self, number: u32) {
+        self.let_go(number);
+        // What is asked for next comes behind that.
+        *self.control.no_room() = NoRoom::default();
+    }
+
+    fn let_go(&self, number: u32) {
         // A server that does not hear of it keeps its mapping until the binding goes.
         let _ = self.control.socket.send(&Message::LendOver { number }, &[]);
         // Relaxed: a counter that orders nothing.
