@@ -9,7 +9,7 @@ const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 #[test]
 fn what_a_wait_spins_is_accounted() {
     in_world(Kind::Processes, SERVER, |world| {
-        if processor::count_granted() == 1 {
+        if processor::count_allowed() == 1 {
             return lacking("a second processor");
         }
         let server = world.serve("slow");

@@ -23,7 +23,6 @@ use crate::server::processors::Processors;
 use crate::server::quota::Quotas;
 use crate::server::table::Table;
 use crate::server::trust::{ClassName, Member, NoClass, TrustClasses};
-use crate::spinning;
 
 /// One process's part in Nearcall. Cloning gives another handle on the same.
 ///
@@ -161,7 +160,6 @@ impl Domain {
         if !options.is_dumpable {
             peer::forbid_dumps()?;
         }
-        spinning::prepare();
         let core = Arc::new(DomainCore::new(options)?);
         Housekeeping::start(&core)?;
         let whom: Weak<DomainCore> = Arc::downgrade(&core);

@@ -1,8 +1,7 @@
 //! The processor that a thread runs on: which one it is, which ones it may have, and how to wait a
 //! little without giving it up.
 
-use std::num::NonZero;
-use std::{io, thread};
+use std::io;
 
 use rustix::thread::CpuSet;
 
@@ -36,15 +35,6 @@ pub fn allowed() -> Vec<u32> {
 /// How many processors the calling thread may run on; at least 1.
 pub fn count_allowed() -> usize {
     allowed().len()
-}
-
-/// How many of them a control group's quota lets this process use on average, rounded down; at
-/// least 1, and as many as [`count_allowed`] where there is no quota.
-///
-/// # Cost: reads some files of `/proc` and of the control groups.
-pub fn count_granted() -> usize {
-    let allowed = count_allowed();
-    thread::available_parallelism().map_or(allowed, NonZero::get).min(allowed)
 }
 
 /// Binds the calling thread to one processor.
