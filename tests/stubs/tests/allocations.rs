@@ -20,7 +20,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const CALLS: usize = 8;
 
 /// Most windows of which the best counts: who waits long goes to sleep, and that allocates.
-const WINDOWS: usize = 400;
+const WINDOWS: usize = 100_000;
 
 /// Sums what it is lent, so that a test can tell that it came.
 #[derive(Debug)]
