@@ -19,8 +19,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 /// Calls of a window.
 const CALLS: usize = 8;
 
-/// Most windows until one asks as often as it should: who waits long goes to sleep, which allocates,
-/// and what the other side does falls into the next window now and then.
+/// Most windows until one asks as often as it should: who waits long sleeps, which allocates, and
+/// what the other side does falls into the next window now and then.
 const WINDOWS: usize = 100_000;
 
 /// Sums what it is lent, so that a test can tell that it came.
