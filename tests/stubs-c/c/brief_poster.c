@@ -330,9 +330,17 @@ static void under_revocation(const nearcall_domain *domain, const char *name) {
         added call;
         pthread_t threads[THREADS];
         if (round == 0) {
-            CHECK(nearcall_post_brief_Brief_add(brief, 40, 2, &call, &env));
-            await(&call.call);
-            CHECK(nearcall_brief_look(&call.call, 0, 4, &held));
+            /* A reply from another processor than the one before is collected the long way. */
+            for (int32_t tries = 0; tries < CALLS; tries++) {
+                CHECK(nearcall_post_brief_Brief_add(brief, 40, 2, &call, &env));
+                await(&call.call);
+                if (nearcall_brief_look(&call.call, 0, 4, &held)) {
+                    break;
+                }
+                CHECK(tries + 1 < CALLS);
+                CHECK(nearcall_collect_brief_Brief_add(&call, &env) == 42);
+            }
+            given_back = 0;
         } else {
             /* This file learns the number of the thread. */
             nearcall_brief_otherwise(client, 0, NEARCALL_NOT_KEPT);
