@@ -1,4 +1,5 @@
-//! The code in README.md is the code of an example: each block stands in a file, word for word.
+//! The code in what users read first is that of programs which are compiled: each block stands in a
+//! file, word for word.
 //!
 //! A block of a language we compile follows a line `<!-- from PATH -->`. Spaces and line breaks may
 //! differ; a line `// …` stands for what is left out.
@@ -7,29 +8,34 @@ use super::report::Report;
 use super::tree::Tree;
 
 /// The languages whose blocks must come from a file.
-const LANGUAGES: &[&str] = &["rust", "idl", "toml"];
+const LANGUAGES: &[&str] = &["rust", "idl", "toml", "c", "cpp"];
 
-const DOCUMENT: &str = "README.md";
+const DOCUMENTS: [&str; 2] = ["README.md", "docs/c-and-cpp.md"];
 
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("excerpts");
     let mut checked = 0;
-    let text = tree.files.iter().find(|file| file.path == DOCUMENT).map_or("", |file| &file.text);
-    for block in blocks(text) {
-        checked += 1;
-        let Some(path) = block.from else {
-            report.find(DOCUMENT, block.line, "a code block without `<!-- from PATH -->` above");
-            continue;
-        };
-        let Some(file) = tree.files.iter().find(|file| file.path == path) else {
-            report.find(DOCUMENT, block.line, format!("is from {path}, which does not exist"));
-            continue;
-        };
-        if !contains(&file.text, &block.lines) {
-            report.find(DOCUMENT, block.line, format!("does not stand in {path} like this"));
+    for document in tree.files.iter().filter(|file| DOCUMENTS.contains(&file.path.as_str())) {
+        for block in blocks(&document.text) {
+            checked += 1;
+            if let Some(what) = wrong(tree, &block) {
+                report.find(&document.path, block.line, what);
+            }
         }
     }
     report.counted(&[(checked, "code blocks")])
+}
+
+/// What is wrong with a block.
+fn wrong(tree: &Tree, block: &Block<'_>) -> Option<String> {
+    let Some(path) = block.from else {
+        return Some("a code block without `<!-- from PATH -->` above".to_owned());
+    };
+    match tree.files.iter().find(|file| file.path == path) {
+        None => Some(format!("is from {path}, which does not exist")),
+        Some(file) if contains(&file.text, &block.lines) => None,
+        Some(_) => Some(format!("does not stand in {path} like this")),
+    }
 }
 
 struct Block<'a> {
@@ -118,6 +124,15 @@ mod tests {
         canary::finds(check, &[("README.md", text)], "without `<!-- from PATH -->`");
         let text = readme("one();\n");
         canary::finds(check, &[("README.md", &text)], "a.rs, which does not exist");
+    }
+
+    #[test]
+    fn blocks_in_c_are_from_programs_in_c() {
+        let guide = "<!-- from a.c -->\n```c\none();\n```\n";
+        let program = ("a.c", "int main(void) {\n    one();\n}\n");
+        canary::passes(check, &[program, ("docs/c-and-cpp.md", guide)]);
+        let other = ("a.c", "int main(void) {\n    two();\n}\n");
+        canary::finds(check, &[other, ("docs/c-and-cpp.md", guide)], "does not stand in a.c");
     }
 
     #[test]

@@ -57,7 +57,8 @@ pub fn check(tree: &Tree) -> Report {
 fn citations_of(file: &File) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (i, line) in file.text.lines().enumerate() {
-        if file.is_rust() && !line.trim_start().starts_with("//") {
+        let is_comment = ["//", "/*", "*"].iter().any(|begin| line.trim_start().starts_with(begin));
+        if file.is_code() && !is_comment {
             continue;
         }
         let mut words = line.split(' ').map(|word| word.trim_start_matches(['(', '`'])).peekable();
@@ -154,6 +155,8 @@ mod tests {
         canary::finds(check, &[("a.md", text)], "cites NOWHERE");
         canary::passes(check, &[("a.rs", text), ("docs/NOWHERE.md", "")]);
         canary::passes(check, &[("a.rs", "// NOWHERE, RFC 3, ABCDE x\nf(\"NOWHERE 3\")")]);
+        canary::finds(check, &[("a.c", "/* As decided\n * (NOWHERE 3). */\n")], "cites NOWHERE");
+        canary::passes(check, &[("a.c", "#define NOWHERE 3\n")]);
     }
 
     #[test]

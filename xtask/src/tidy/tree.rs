@@ -89,7 +89,12 @@ impl File {
     }
 
     fn is_text(&self) -> bool {
-        [".rs", ".md", ".toml", ".idl"].iter().any(|end| self.path.ends_with(end))
+        self.is_code() || [".md", ".toml", ".idl"].iter().any(|end| self.path.ends_with(end))
+    }
+
+    /// A file that is compiled, and has comments of two strokes, or of a stroke and a star.
+    pub fn is_code(&self) -> bool {
+        [".rs", ".c", ".cpp"].iter().any(|end| self.path.ends_with(end))
     }
 
     /// A file of tests: nothing of it is compiled into what is shipped.

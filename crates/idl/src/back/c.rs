@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Prints the plan's steps; decides only what is C's own: names, and that values lie in private
-//! memory, so that what a stub judges cannot change any more. docs/design/0014 has the mapping.
+//! memory, so that what a stub judges cannot change any more. docs/c-and-cpp.md has the mapping.
 
 mod apart;
 mod brief;
