@@ -68,7 +68,11 @@ struct Scene {
     other: u32,
     windows: Arc<StaysClient>,
     files: Arc<StaysClient>,
+    import: Arc<Import>,
 }
+
+/// Binds to a manager.
+type Import = dyn Fn(&str) -> Arc<StaysClient> + Send + Sync;
 
 /// Runs the test on two processors, the first of which is the editor's, with a file-cache manager
 /// that is served by its resident there when it sleeps.
@@ -84,12 +88,14 @@ fn in_scene(test: impl Fn(&Scene) + Send + 'static) {
         let _files = Manager::start(path, "files", ASLEEP_NS, &[own, other]);
         let domain = Domain::new().unwrap();
         processor::pin(own).unwrap();
-        let import = |name| {
-            let options = testkit::server::import_options(path);
+        let place = path.to_owned();
+        let import = move |name: &str| {
+            let options = testkit::server::import_options(&place);
             let binding = Binding::import_with(&domain, name, &STAYS, options).unwrap();
             Arc::new(StaysClient::new(binding))
         };
-        let scene = Scene { own, other, windows: import("windows"), files: import("files") };
+        let (windows, files) = (import("windows"), import("files"));
+        let scene = Scene { own, other, windows, files, import: Arc::new(import) };
         scene.settle();
         test(&scene);
     });
@@ -121,6 +127,7 @@ impl Scene {
             let round = Round {
                 windows: Arc::clone(&self.windows),
                 files: Arc::clone(&self.files),
+                import: Arc::clone(&self.import),
                 events: Arc::default(),
             };
             let theirs = round.clone();
@@ -144,6 +151,7 @@ impl Scene {
 struct Round {
     windows: Arc<StaysClient>,
     files: Arc<StaysClient>,
+    import: Arc<Import>,
     events: Arc<Mutex<Vec<Event>>>,
 }
 
@@ -288,6 +296,27 @@ fn the_editors_processor_goes_to_the_file_cache_manager_for_both_calls_and_comes
                 && timeline.on(false) == ["WinMgr takes a call", "WinMgr replies"]
         };
         scene.check(is_wanted, |round| round.run(draw_and_read, read));
+    });
+}
+
+#[test]
+fn who_was_put_off_is_told_before_the_kernel_thread_blocks() {
+    let read = |round: &Round| {
+        round.note("T1 calls FCMgr");
+        round.call_files();
+    };
+    let bind = |round: &Round| {
+        round.note("T2 binds");
+        let bound = (round.import)("windows");
+        round.note("T2 has bound");
+        drop(bound);
+    };
+    in_scene(move |scene| {
+        let is_wanted = |timeline: &Timeline| {
+            timeline.at_ns("T1 calls FCMgr") < timeline.at_ns("T2 binds")
+                && timeline.at_ns("FCMgr takes a call") < timeline.at_ns("T2 has bound")
+        };
+        scene.check(is_wanted, |round| round.run(read, bind));
     });
 }
 

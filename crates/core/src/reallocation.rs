@@ -50,31 +50,36 @@ impl Unserved {
     }
 }
 
-/// Servers that were put off, by keys of the caller's, in the order in which they were.
+/// Servers that were put off, in the order in which they were, and over which bindings of theirs;
+/// by keys of the caller's.
 #[derive(Debug)]
-pub struct Reallocator<K> {
-    servers: Vec<PutOff<K>>,
+pub struct Reallocator<S, B> {
+    servers: Vec<PutOff<S, B>>,
 }
 
+/// A server has one processor to be given, however many of its interfaces are called.
 #[derive(Debug)]
-struct PutOff<K> {
-    server: K,
+struct PutOff<S, B> {
+    server: S,
+    /// Over all bindings.
     calls: u32,
     since_ns: u64,
+    /// Each is rung for by itself; never none.
+    bindings: Vec<(B, u32)>,
 }
 
-/// What is to be done for a server that was put off.
+/// What is to be done for a server that was put off, over one of its bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action<K> {
+pub enum Action<B> {
     /// Tell it, and give it this processor.
-    Donate(K),
+    Donate(B),
     /// Tell it: it is to run elsewhere.
-    Tell(K),
+    Tell(B),
 }
 
-impl<K: PartialEq> Reallocator<K> {
+impl<S: PartialEq, B: PartialEq> Reallocator<S, B> {
     /// Nobody is put off.
-    pub const fn new() -> Reallocator<K> {
+    pub const fn new() -> Reallocator<S, B> {
         Reallocator { servers: Vec::new() }
     }
 
@@ -83,55 +88,79 @@ impl<K: PartialEq> Reallocator<K> {
         !self.servers.is_empty()
     }
 
-    /// Whether this server is.
-    pub fn has(&self, server: &K) -> bool {
-        self.servers.iter().any(|put_off| put_off.server == *server)
+    /// Whether calls over this binding are.
+    pub fn has(&self, server: &S, binding: &B) -> bool {
+        let put_off = self.servers.iter().find(|put_off| put_off.server == *server);
+        put_off.is_some_and(|put_off| put_off.bindings.iter().any(|(other, _)| other == binding))
     }
 
-    /// A call to this server is put off.
-    pub fn handle_put_off(&mut self, server: K, now_ns: u64) {
-        match self.servers.iter_mut().find(|put_off| put_off.server == server) {
-            Some(put_off) => put_off.calls += 1,
-            None => self.servers.push(PutOff { server, calls: 1, since_ns: now_ns }),
+    /// A call to this server, over this binding, is put off.
+    pub fn handle_put_off(&mut self, server: S, binding: B, now_ns: u64) {
+        let Some(put_off) = self.servers.iter_mut().find(|put_off| put_off.server == server) else {
+            let bindings = alloc::vec![(binding, 1)];
+            return self.servers.push(PutOff { server, calls: 1, since_ns: now_ns, bindings });
+        };
+        put_off.calls += 1;
+        match put_off.bindings.iter_mut().find(|(other, _)| *other == binding) {
+            Some((_, calls)) => *calls += 1,
+            None => put_off.bindings.push((binding, 1)),
         }
     }
 
-    /// It was told otherwise, of all calls.
-    pub fn handle_told(&mut self, server: &K) {
-        self.servers.retain(|put_off| put_off.server != *server);
+    /// It was told otherwise, of all calls over this binding.
+    pub fn handle_told(&mut self, server: &S, binding: &B) {
+        let Some(at) = self.servers.iter().position(|put_off| put_off.server == *server) else {
+            return;
+        };
+        let bindings = &self.servers[at].bindings;
+        if let Some(nth) = bindings.iter().position(|(other, _)| other == binding) {
+            self.take(at, nth);
+        }
     }
 
     /// No thread of the client's is ready: what to do. Until `None`.
     ///
     /// This processor goes to the server with the most calls, the one put off first among equals;
     /// the client knows that by itself (U18). The others are told before it is given away.
-    pub fn poll_idle(&mut self) -> Option<Action<K>> {
+    pub fn poll_idle(&mut self) -> Option<Action<B>> {
         // The last of those with the most, from the end.
-        let calls = |(_, put_off): &(usize, &PutOff<K>)| put_off.calls;
+        let calls = |(_, put_off): &(usize, &PutOff<S, B>)| put_off.calls;
         let most = self.servers.iter().enumerate().rev().max_by_key(calls)?.0;
-        match self.servers.len() {
-            1 => Some(Action::Donate(self.servers.remove(0).server)),
-            _ => Some(Action::Tell(self.servers.remove(if most == 0 { 1 } else { 0 }).server)),
-        }
+        Some(match self.servers.len() {
+            1 => Action::Donate(self.take(0, 0)),
+            _ => Action::Tell(self.take(if most == 0 { 1 } else { 0 }, 0)),
+        })
     }
 
     /// This processor is about to wait for something that none of its threads can run meanwhile:
     /// everybody is told. Until `None`.
-    pub fn poll_blocked(&mut self) -> Option<Action<K>> {
-        Some(Action::Tell(self.servers.pop()?.server))
+    pub fn poll_blocked(&mut self) -> Option<Action<B>> {
+        let last = self.servers.len().checked_sub(1)?;
+        Some(Action::Tell(self.take(last, 0)))
     }
 
     /// Threads of the client's run on: a server that was put off for `put_off_ns_max` is told.
     /// Until `None`.
-    pub fn poll_late(&mut self, now_ns: u64, put_off_ns_max: u64) -> Option<Action<K>> {
+    pub fn poll_late(&mut self, now_ns: u64, put_off_ns_max: u64) -> Option<Action<B>> {
         let oldest = self.servers.first()?;
         let is_late = now_ns.saturating_sub(oldest.since_ns) >= put_off_ns_max;
-        is_late.then(|| Action::Tell(self.servers.remove(0).server))
+        is_late.then(|| Action::Tell(self.take(0, 0)))
+    }
+
+    /// Takes a binding from those of a server, which is put off as long as it has others.
+    fn take(&mut self, at: usize, nth: usize) -> B {
+        let put_off = &mut self.servers[at];
+        let (binding, calls) = put_off.bindings.remove(nth);
+        put_off.calls -= calls;
+        if put_off.bindings.is_empty() {
+            self.servers.remove(at);
+        }
+        binding
     }
 }
 
-impl<K: PartialEq> Default for Reallocator<K> {
-    fn default() -> Reallocator<K> {
+impl<S: PartialEq, B: PartialEq> Default for Reallocator<S, B> {
+    fn default() -> Reallocator<S, B> {
         Reallocator::new()
     }
 }
@@ -140,18 +169,23 @@ impl<K: PartialEq> Default for Reallocator<K> {
 mod tests {
     use super::*;
 
-    /// In this order, each call at the time of its place.
-    fn put_off(servers: &[char]) -> Reallocator<char> {
+    /// Whose binding it is: `a` and `A` are two of one server's.
+    fn server(binding: char) -> char {
+        binding.to_ascii_lowercase()
+    }
+
+    /// Over these bindings in this order, each call at the time of its place.
+    fn put_off(bindings: &[char]) -> Reallocator<char, char> {
         let mut reallocator = Reallocator::new();
-        for (server, now_ns) in servers.iter().zip(1..) {
-            reallocator.handle_put_off(*server, now_ns);
+        for (&binding, now_ns) in bindings.iter().zip(1..) {
+            reallocator.handle_put_off(server(binding), binding, now_ns);
         }
         reallocator
     }
 
     #[track_caller]
-    fn check_idle(servers: &[char], want: &[Action<char>]) {
-        let mut reallocator = put_off(servers);
+    fn check_idle(bindings: &[char], want: &[Action<char>]) {
+        let mut reallocator = put_off(bindings);
         let actions: Vec<_> = core::iter::from_fn(|| reallocator.poll_idle()).collect();
         assert_eq!(actions, want);
         assert!(!reallocator.has_some());
@@ -194,15 +228,28 @@ mod tests {
     }
 
     #[test]
+    fn calls_to_two_interfaces_of_a_server_are_calls_to_one() {
+        check_idle(
+            &['b', 'b', 'a', 'A', 'a'],
+            &[Action::Tell('b'), Action::Donate('a'), Action::Donate('A')],
+        );
+        check_idle(
+            &['b', 'B', 'a', 'a', 'a'],
+            &[Action::Tell('b'), Action::Tell('B'), Action::Donate('a')],
+        );
+    }
+
+    #[test]
     fn among_equals_it_is_who_was_put_off_first() {
         check_idle(&['b', 'a'], &[Action::Tell('a'), Action::Donate('b')]);
     }
 
     #[test]
     fn who_is_late_is_told_to_run_elsewhere() {
-        let mut reallocator = put_off(&['a', 'b', 'a']);
+        let mut reallocator = put_off(&['a', 'b', 'A']);
         assert_eq!(reallocator.poll_late(100, 100), None);
         assert_eq!(reallocator.poll_late(101, 100), Some(Action::Tell('a')));
+        assert_eq!(reallocator.poll_late(101, 100), Some(Action::Tell('A')));
         assert_eq!(reallocator.poll_late(101, 100), None);
         assert_eq!(reallocator.poll_late(102, 100), Some(Action::Tell('b')));
         assert!(!reallocator.has_some());
@@ -222,9 +269,12 @@ mod tests {
 
     #[test]
     fn who_was_told_otherwise_is_not_put_off_any_more() {
-        let mut reallocator = put_off(&['a', 'b', 'a']);
-        reallocator.handle_told(&'a');
-        assert!(!reallocator.has(&'a') && reallocator.has(&'b'));
+        let mut reallocator = put_off(&['a', 'b', 'a', 'A', 'b']);
+        reallocator.handle_told(&'a', &'a');
+        assert!(!reallocator.has(&'a', &'a') && reallocator.has(&'b', &'b'));
+        // What was told of one binding was not told of the other, and counts no more for it.
+        assert!(reallocator.has(&'a', &'A'));
+        assert_eq!(reallocator.poll_idle(), Some(Action::Tell('A')));
         assert_eq!(reallocator.poll_idle(), Some(Action::Donate('b')));
     }
 }

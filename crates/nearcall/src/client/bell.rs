@@ -65,6 +65,13 @@ impl ClientBinding {
             && (replied_from == processor || bell::has_sleeper(self.resident(processor)))
     }
 
+    /// Where the bell is mapped: the same for all bindings to one server. Another server's may lie
+    /// there once nobody rings this one any more.
+    #[cfg(feature = "threads")]
+    pub fn bell_address(&self) -> usize {
+        std::sync::Arc::as_ptr(&self.bell).addr()
+    }
+
     fn resident(&self, processor: u32) -> &AtomicU32 {
         let gate = ResidentGate::of(processor);
         let gates: &GateLine =

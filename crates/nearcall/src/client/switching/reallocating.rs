@@ -26,17 +26,19 @@ use super::is_here;
 /// for it takes, so that it is at most twice as late as it would be at best.
 const PUT_OFF_NS_MAX: u64 = 50_000;
 
-/// A server as one binding reaches it.
-struct Server(Weak<ClientBinding>);
+/// One of a server's bindings.
+struct Reached(Weak<ClientBinding>);
 
-impl PartialEq for Server {
-    fn eq(&self, other: &Server) -> bool {
+impl PartialEq for Reached {
+    fn eq(&self, other: &Reached) -> bool {
         self.0.ptr_eq(&other.0)
     }
 }
 
 thread_local! {
-    static PUT_OFF: RefCell<Reallocator<Server>> = const { RefCell::new(Reallocator::new()) };
+    /// Servers are known by where their bells are mapped, which all bindings of one share.
+    static PUT_OFF: RefCell<Reallocator<usize, Reached>> =
+        const { RefCell::new(Reallocator::new()) };
 }
 
 /// Calls of this FastThread are urgent.
@@ -71,8 +73,7 @@ pub(crate) fn put_off(grip: Grip<'_>, processor: u32) -> bool {
     let binding = grip.binding;
     if nearcall_threads::is_hosted() {
         // The loop of the server processor tells it, as soon as it goes on (design note 0027).
-        let (server, now_ns) = (Server(binding.downgraded()), clock::now_ns());
-        PUT_OFF.with_borrow_mut(|put_off| put_off.handle_put_off(server, now_ns));
+        note(binding);
         return true;
     }
     let is_here = binding.would_be_served_on(processor, grip.linkage().server_processor());
@@ -89,35 +90,48 @@ pub(crate) fn put_off(grip: Grip<'_>, processor: u32) -> bool {
             true
         }
         Start::WhenIdle => {
-            let (server, now_ns) = (Server(binding.downgraded()), clock::now_ns());
-            PUT_OFF.with_borrow_mut(|put_off| put_off.handle_put_off(server, now_ns));
+            note(binding);
             nearcall_threads::at_each_switch(tell_late);
             true
         }
     }
 }
 
+fn note(binding: &ClientBinding) {
+    let (server, reached, now_ns) = (binding.bell_address(), reached(binding), clock::now_ns());
+    PUT_OFF.with_borrow_mut(|put_off| put_off.handle_put_off(server, reached, now_ns));
+}
+
+fn reached(binding: &ClientBinding) -> Reached {
+    Reached(binding.downgraded())
+}
+
 /// It is rung for now: of all calls, since one bit of a bell stands for several posts.
 fn told(binding: &ClientBinding) {
     if is_put_off(binding) {
-        PUT_OFF.with_borrow_mut(|put_off| put_off.handle_told(&Server(binding.downgraded())));
+        let (server, reached) = (binding.bell_address(), reached(binding));
+        PUT_OFF.with_borrow_mut(|put_off| put_off.handle_told(&server, &reached));
     }
 }
 
-/// Whether the server of this binding waits until this processor is idle.
+/// Whether calls over this binding wait until this processor is idle.
 pub(crate) fn is_put_off(binding: &ClientBinding) -> bool {
-    PUT_OFF.with_borrow(|put_off| put_off.has_some() && put_off.has(&Server(binding.downgraded())))
+    PUT_OFF.with_borrow(|put_off| {
+        put_off.has_some() && put_off.has(&binding.bell_address(), &reached(binding))
+    })
 }
 
 /// No FastThread is ready: gives this processor to the server that has most of their calls. True:
 /// it has had it, for as long as it wanted.
 pub(crate) fn donate() -> bool {
     let next = || PUT_OFF.with_borrow_mut(Reallocator::poll_idle);
-    let rung = std::iter::from_fn(next).map(carry_out).last();
-    if rung == Some(Rung::Here) {
+    // Of a server's bindings the first one's ring wakes it, for all.
+    let rung = std::iter::from_fn(next).map(carry_out);
+    let is_here = rung.fold(false, |is_here, rung| is_here | (rung == Rung::Here));
+    if is_here {
         processor::yield_now();
     }
-    rung == Some(Rung::Here)
+    is_here
 }
 
 /// This kernel thread is about to block, with all its FastThreads: who was put off is to run
@@ -138,15 +152,42 @@ fn tell_late() -> bool {
     PUT_OFF.with_borrow(Reallocator::has_some)
 }
 
-fn carry_out(action: Action<Server>) -> Rung {
+fn carry_out(action: Action<Reached>) -> Rung {
     match action {
         // A binding that is gone has no calls.
-        Action::Donate(server) => {
-            server.0.upgrade().map_or(Rung::Elsewhere, |binding| binding.ring())
+        Action::Donate(reached) => {
+            reached.0.upgrade().map_or(Rung::Elsewhere, |binding| binding.ring())
         }
-        Action::Tell(server) => {
-            server.0.upgrade().inspect(|binding| binding.ring_elsewhere());
+        Action::Tell(reached) => {
+            reached.0.upgrade().inspect(|binding| binding.ring_elsewhere());
             Rung::Elsewhere
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearcall_abi::{AStackClass, InterfaceDescriptor};
+
+    use super::*;
+    use crate::testing::{Null, TestServer, null_interface};
+
+    const CLASSES: &[AStackClass] = &[AStackClass { block_bytes: 0, count: 1 }];
+    static NULL: InterfaceDescriptor = null_interface(CLASSES);
+
+    #[test]
+    fn calls_over_all_bindings_to_a_server_are_calls_to_it() {
+        let (one, other) = (
+            TestServer::new("reallocating-one", Null(&NULL)),
+            TestServer::new("reallocating-other", Null(&NULL)),
+        );
+        let bindings = [one.import(), other.import(), one.import()];
+        bindings.iter().for_each(|binding| note(binding.inner()));
+        let next = || PUT_OFF.with_borrow_mut(Reallocator::poll_idle);
+        let nth = |nth: usize| reached(bindings[nth].inner());
+        assert!(next() == Some(Action::Tell(nth(1))));
+        assert!(next() == Some(Action::Donate(nth(0))));
+        assert!(next() == Some(Action::Donate(nth(2))));
+        assert!(next().is_none());
     }
 }
