@@ -3,6 +3,8 @@
 //!
 //! `NEARCALL_RANDOM_SEED` and `NEARCALL_RANDOM_COUNT` say which batch.
 
+#[path = "build/all.rs"]
+mod all;
 #[path = "build/prey.rs"]
 mod prey;
 
@@ -13,32 +15,14 @@ use std::{env, fs};
 use nearcall_idl::build::Builder;
 use random_interface::batch;
 
-/// What is lied to besides: each type in each form of call that the others have few of.
-const FORMS: [&str; 3] =
-    ["../matrix/idl/fed.idl", "../matrix/idl/opened.idl", "../matrix/idl/talked.idl"];
-
 const SEED: u64 = 1989;
 const COUNT: usize = 6;
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("this is a build script"));
-    let mut files = Vec::new();
-    for folder in ["../idl/good", "../idl/rust"] {
-        files.extend(interface_files(Path::new(folder)));
-        println!("cargo::rerun-if-changed={folder}");
-    }
-    assert!(files.len() > 10, "only {} interface files", files.len());
-    for file in FORMS {
-        files.push(PathBuf::from(file));
-        println!("cargo::rerun-if-changed={file}");
-    }
+    let files = all::files();
     prey::write(&out, &files);
-    let mut stubs = String::new();
-    for path in files {
-        Builder::new().include("../idl/good").compile(&path);
-        module(&mut stubs, &path);
-    }
-    fs::write(out.join("all_stubs.rs"), stubs).expect("OUT_DIR can be written");
+    all::write(&out, &files);
     random(&out);
 }
 
@@ -52,7 +36,7 @@ fn random(out: &Path) {
         let path = out.join(&name).with_extension("idl");
         fs::write(&path, interface.idl(&name)).expect("OUT_DIR can be written");
         Builder::new().compile(&path);
-        module(&mut stubs, &path);
+        all::module(&mut stubs, &path);
         let path = format!("stubs_tests::random::{name}::{name}");
         let program = interface.program(&path);
         // What a random program is made of has no better form.
@@ -78,24 +62,4 @@ fn number(variable: &str, otherwise: u64) -> u64 {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("{variable}={text} is no number")),
         Err(_) => otherwise,
     }
-}
-
-fn interface_files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("the folder is there");
-    let paths = entries.map(|entry| entry.expect("it can be listed").path());
-    let is_interface =
-        |path: &PathBuf| path.extension().is_some_and(|end| end == "idl" || end == "proto");
-    let mut files: Vec<PathBuf> = paths.filter(is_interface).collect();
-    files.sort();
-    files
-}
-
-/// A module with the stubs of one file.
-fn module(text: &mut String, path: &Path) {
-    let stem = path.file_stem().expect("a file").to_string_lossy();
-    let name = stem.replace(['-', '.'], "_");
-    let include = format!("include!(concat!(env!(\"OUT_DIR\"), \"/{stem}.rs\"));");
-    // Writing to a string does not fail.
-    let file = path.file_name().expect("a file").to_string_lossy();
-    let _ = writeln!(text, "/// `{file}`\npub mod {name} {{\n    {include}\n}}");
 }

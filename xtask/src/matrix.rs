@@ -110,7 +110,8 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
         if !wanted(selection.client) && !wanted(selection.server) {
             continue;
         }
-        if let Some(built) = language.build(root, &directory, &files, selection.seed)? {
+        let in_c = programs.get(&Language::C);
+        if let Some(built) = language.build(root, &directory, &files, selection.seed, in_c)? {
             programs.insert(language, built);
         }
     }

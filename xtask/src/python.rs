@@ -41,18 +41,27 @@ pub fn run(root: &Path) -> Result<(), Failed> {
         return step::lacking(&lack);
     }
     let place = root.join(PLACE);
-    let format = step::cargo(&place, &["fmt", "--", "--check", "--verbose"]);
+    // What comes from PyPI is on its way meanwhile.
+    std::thread::scope(|scope| {
+        let environment = scope.spawn(|| make_environment(root));
+        let built = build(root, &place);
+        environment.join().expect("it does not panic").and(built)
+    })?;
+    install_package(root)?;
+    test(root, &place)
+}
+
+/// Formatting and clippy, and the programs that tests run.
+fn build(root: &Path, place: &Path) -> Result<(), Failed> {
+    let format = step::cargo(place, &["fmt", "--", "--check", "--verbose"]);
     step::counted(format, "files", check::files_formatted())?;
     let clippy =
         ["clippy", "--locked", "--message-format=json-render-diagnostics", "--", "-D", "warnings"];
-    step::counted(step::cargo(&place, &clippy), "targets", step::targets_of(&place))?;
+    step::counted(step::cargo(place, &clippy), "targets", step::targets_of(place))?;
 
     let mut programs = step::cargo(root, &["build", "--workspace"]);
     programs.args(PROGRAMS.iter().flat_map(|program| ["--bin", program]));
-    done(&mut programs)?;
-    make_environment(root)?;
-    install_package(root)?;
-    test(root, &place)
+    done(&mut programs)
 }
 
 /// Runs each file of tests by itself, side by side: tests wait for their servers.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![deny(warnings)]
 
+#[doc(no_inline)]
 pub use stubs_tests::*;
 
 #[cfg(not(clippy))]

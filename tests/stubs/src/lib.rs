@@ -11,10 +11,3 @@ include!(concat!(env!("OUT_DIR"), "/all_stubs.rs"));
 pub mod random {
     include!(concat!(env!("OUT_DIR"), "/random_stubs.rs"));
 }
-
-/// The same once more where nothing is used: what a program does not call is no mistake of its own.
-/// Clippy says so, and rustc's lints with it; no test needs it compiled.
-#[cfg(clippy)]
-mod unused {
-    include!(concat!(env!("OUT_DIR"), "/all_stubs.rs"));
-}

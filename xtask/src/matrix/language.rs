@@ -84,13 +84,15 @@ impl Language {
         }
     }
 
-    /// Builds its programs; `None` if its tools are not there.
+    /// Builds its programs; `None` if its tools are not there. What programs in C are linked with
+    /// need not be compiled again.
     pub fn build(
         self,
         root: &Path,
         directory: &Path,
         files: &[PathBuf],
         seed: u64,
+        in_c: Option<&Programs>,
     ) -> Result<Option<Programs>, Failed> {
         if let Some(lack) = self.lack(root) {
             return step::lacking(&format!("{lack}, for {}", self.name())).map(|()| None);
@@ -98,7 +100,8 @@ impl Language {
         let directory = directory.join(self.name());
         let failure = |error| Failed(format!("{}: {error}", directory.display()));
         std::fs::create_dir_all(&directory).map_err(failure)?;
-        let workshop = Workshop { language: self, root, directory: &directory, seed };
+        let compiled = in_c.map(|programs| &*programs.directory);
+        let workshop = Workshop { language: self, root, directory: &directory, seed, compiled };
         workshop.prepare()?;
         // A compiler keeps one processor busy.
         let make = |file: &PathBuf| {
@@ -147,6 +150,8 @@ struct Workshop<'w> {
     root: &'w Path,
     directory: &'w Path,
     seed: u64,
+    /// Where the stubs in C are compiled.
+    compiled: Option<&'w Path>,
 }
 
 impl Workshop<'_> {
@@ -234,16 +239,14 @@ impl Workshop<'_> {
         Called { interfaces, operations }
     }
 
-    /// The stubs in C once, and both programs with them.
+    /// The stubs in C once, for C++ too, and both programs with them.
     fn compile(&self, stem: &str) -> Result<(), Failed> {
-        let object = |name: &str| self.directory.join(name).with_extension("o");
         let names = [stem.to_owned(), format!("{stem}_server")];
+        let mut objects = Vec::new();
         for name in &names {
-            let mut command = self.compiler(Language::C);
-            command.arg("-c").arg(self.directory.join(format!("{name}.c")));
-            done(command.arg("-o").arg(object(name)))?;
+            objects.push(self.stub(stem, name)?);
         }
-        for (side, stubs) in [("client", &names[..1]), ("server", &names[..])] {
+        for (side, stubs) in [("client", &objects[..1]), ("server", &objects[..])] {
             let own = format!("{stem}_selftest_{side}");
             let mut command = self.compiler(self.language);
             if self.language == Language::Cpp {
@@ -251,10 +254,28 @@ impl Workshop<'_> {
             }
             command.arg("-o").arg(self.directory.join(&own));
             command.arg(self.directory.join(format!("{own}.{}", self.language.name())));
-            command.args(stubs.iter().map(|stub| object(stub)));
+            command.args(stubs);
             done(self.linked(&mut command))?;
         }
         Ok(())
+    }
+
+    /// The object of a stub: that of the programs in C, if they were made of the same text.
+    fn stub(&self, stem: &str, name: &str) -> Result<PathBuf, Failed> {
+        let object = |directory: &Path| directory.join(name).with_extension("o");
+        let is_same = |directory: &Path| {
+            let texts = [format!("{name}.c"), format!("{stem}.h")].map(|file| {
+                [directory, self.directory].map(|one| std::fs::read(one.join(&file)).ok())
+            });
+            texts.iter().all(|[theirs, own]| theirs.is_some() && theirs == own)
+        };
+        if let Some(compiled) = self.compiled.filter(|directory| is_same(directory)) {
+            return Ok(object(compiled));
+        }
+        let mut command = self.compiler(Language::C);
+        command.arg("-c").arg(self.directory.join(format!("{name}.c")));
+        done(command.arg("-o").arg(object(self.directory)))?;
+        Ok(object(self.directory))
     }
 
     /// Compiles what every wrapper in C++ includes first: it is half of the time that a compiler

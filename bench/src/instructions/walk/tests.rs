@@ -21,6 +21,9 @@ const FORK: [u8; 28] = [
     0x05, 0x85, 0xc0, 0x75, 4, 0xff, 0xc9, 0xeb, 0xfc,
 ];
 
+/// Ends its process: `mov eax, 231 (exit_group); xor edi, edi; syscall`.
+const END: [u8; 9] = [0xb8, 231, 0, 0, 0, 0x31, 0xff, 0x0f, 0x05];
+
 /// Goes round for ever: `mov ecx, ROUNDS; dec ecx; jnz -4; mov rsi, rsp; lea rdi, [rsp - 128];
 /// mov ecx, 64; rep movsb; mov eax, 39 (getpid); syscall; jmp to the begin`.
 const ROUND: [u8; 33] = [
@@ -108,10 +111,9 @@ fn instructions_of_a_thread_that_began_on_the_way_are_counted() {
 
 #[test]
 fn a_process_that_ends_on_the_way_is_an_error() {
-    let mut child =
-        Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let mut walk = Walk::stop(child.id()).unwrap();
-    drop(child.stdin.take());
-    assert!(walk.between(0, VISITS).is_err());
-    child.wait().unwrap_err();
+    let mut program = Program::start(&[&WAIT, &END, &ROUND]);
+    let mut walk = Walk::stop(program.process.id()).unwrap();
+    drop(program.process.stdin.take());
+    assert!(walk.between(program.mark, VISITS).is_err());
+    program.process.wait().unwrap_err();
 }

@@ -15,12 +15,10 @@ const SOURCES: &[&str] = &[
     include_str!("../../src/unbegun.rs"),
 ];
 
-/// Whether a model misses it: one that names its table, or any if none does.
+/// Whether a model misses it: one that names its table.
 fn is_missed(weakening: &Weakening) -> bool {
     let names = |model: &&Model| weakening.row.starts_with(|row| model.tables.contains(row));
-    let of_table: Vec<_> = MODELS.iter().filter(names).collect();
-    let models = if of_table.is_empty() { MODELS.iter().collect() } else { of_table };
-    models.iter().any(|model| weakening.fails(model.name))
+    MODELS.iter().filter(names).any(|model| weakening.fails(model.name))
 }
 
 #[test]
@@ -35,9 +33,11 @@ fn every_order_is_missed_by_some_model() {
     assert_eq!(unneeded, Vec::<String>::new(), "orders that no model misses");
 }
 
-/// The canary: the machinery that weakens, weakens nothing here, and nothing is missed.
+/// The canary: the machinery that weakens, weakens nothing here, and nothing is missed. By one
+/// model: with nothing weakened each is a test of its own.
 #[test]
-fn a_row_that_there_is_not_is_missed_by_no_model() {
+fn a_row_that_there_is_not_is_not_missed() {
     let (from, to) = (Ordering::Release, Ordering::Relaxed);
-    assert!(!is_missed(&Weakening { row: "X1".to_owned(), from, to }));
+    let weakening = Weakening { row: "X1".to_owned(), from, to };
+    assert!(!weakening.fails(MODELS[0].name));
 }

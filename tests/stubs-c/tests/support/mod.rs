@@ -2,6 +2,7 @@
 
 #![allow(dead_code)]
 
+mod kept;
 pub mod prey;
 pub mod tester;
 
@@ -220,9 +221,15 @@ impl Workshop {
         succeed(command.arg(format!("-Wl,-rpath,{}", self.path().display())));
     }
 
-    /// Compiles without a link, or fails with what the compiler says.
+    /// Compiles to nothing, or fails with what the compiler says: clang has said all that it has to
+    /// say before it makes code, gcc before that is assembled.
     pub fn compile(&self, compiler: &str, source: &Path) {
-        self.object(compiler, source, &self.path().join("object.o"), &[]);
+        let mut command = self.command(compiler, source, &[]);
+        match compiler.starts_with("clang") {
+            true => command.arg("-fsyntax-only"),
+            false => command.args(["-S", "-o", "/dev/null"]),
+        };
+        succeed(&mut command);
     }
 
     /// Compiles and links a program of `c/`: `x` from `x.c`, `x_cpp` from `x.cpp`.
@@ -244,13 +251,13 @@ impl Workshop {
         flags: &[&str],
     ) -> PathBuf {
         let main = self.path().join(format!("{name}.o"));
-        self.object(driver, source, &main, flags);
+        self.kept(driver, source, &main, flags);
         let mut command = Command::new(driver);
         let program = self.path().join(name);
         command.args(flags).arg("-o").arg(&program).arg(main);
         for stub in [self.stem.clone(), format!("{}_server", self.stem)] {
             let object = self.path().join(format!("{stub}.o"));
-            self.object(compiler, &self.path().join(format!("{stub}.c")), &object, flags);
+            self.kept(compiler, &self.path().join(format!("{stub}.c")), &object, flags);
             command.arg(object);
         }
         self.link(&mut command);
@@ -259,36 +266,51 @@ impl Workshop {
 
     /// Compiles a source with flags, to be linked or looked at.
     pub fn object(&self, compiler: &str, source: &Path, object: &Path, flags: &[&str]) {
-        let is_cpp = source.extension().is_some_and(|end| end == "cpp");
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
-        let mut command = Command::new(if is_cpp { cpp_of(compiler) } else { compiler });
-        command.arg(if is_cpp { "-std=c++17" } else { "-std=c11" }).args(STRICT).args(flags);
-        if is_cpp && compiled_ahead(&self.header(), cpp_of(compiler)).exists() {
-            command.arg("-include").arg(self.header());
+        succeed(self.command(compiler, source, flags).arg("-c").arg("-o").arg(object));
+    }
+
+    /// The same, unless this process has compiled it before.
+    fn kept(&self, compiler: &str, source: &Path, object: &Path, flags: &[&str]) {
+        let words = [compiler].into_iter().chain(flags.iter().copied());
+        let mut inputs: kept::Inputs = words.map(|word| word.as_bytes().to_vec()).collect();
+        let entries = std::fs::read_dir(self.path()).expect("it is there");
+        let paths = entries.map(|entry| entry.expect("it can be listed").path());
+        let headers: &[&str] = if is_cpp(source) { &["h", "hpp"] } else { &["h"] };
+        let is_header =
+            |path: &PathBuf| headers.iter().any(|end| path.extension() == Some(end.as_ref()));
+        let mut paths: Vec<PathBuf> = paths.filter(is_header).collect();
+        paths.sort();
+        for path in [source.to_owned()].iter().chain(&paths) {
+            inputs.push(path.file_name().expect("a file").as_encoded_bytes().to_vec());
+            inputs.push(std::fs::read(path).expect("it can be read"));
         }
-        command.arg("-I").arg(own).arg("-c").arg(source).arg("-o").arg(object);
-        succeed(self.includes(&mut command));
+        kept::object(inputs, object, || self.object(compiler, source, object, flags));
     }
 
-    /// Compiles what every wrapper in C++ includes first, for all sources that are compiled here
-    /// with these flags: it is half of the time that a compiler takes for most of them.
-    pub fn compile_ahead(&self, compiler: &str, flags: &[&str]) {
-        let (header, driver) = (self.header(), cpp_of(compiler));
-        std::fs::write(&header, "#include \"nearcall.hpp\"\n").expect("it can be written");
-        let mut command = Command::new(driver);
-        command.args(["-std=c++17", "-x", "c++-header"]).args(STRICT).args(flags);
-        command.arg(&header).arg("-o").arg(compiled_ahead(&header, driver));
-        succeed(self.includes(&mut command));
+    /// Who compiles a source, and how: what is to come of it is left to say.
+    fn command(&self, compiler: &str, source: &Path, flags: &[&str]) -> Command {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
+        let mut command = Command::new(if is_cpp(source) { cpp_of(compiler) } else { compiler });
+        command.arg(if is_cpp(source) { CPP } else { C }).args(STRICT).args(flags);
+        // Who asks for more warnings asks for those of the header, too.
+        if is_cpp(source) && !flags.iter().any(|flag| flag.starts_with("-W")) {
+            command.arg("-include").arg(compiled_ahead(cpp_of(compiler), flags));
+        }
+        command.arg("-I").arg(own).arg("-I").arg(self.path()).arg("-I").arg(headers()).arg(source);
+        command
     }
+}
 
-    fn header(&self) -> PathBuf {
-        self.path().join("ahead.hpp")
-    }
+const C: &str = "-std=c11";
+const CPP: &str = "-std=c++17";
 
-    fn includes<'c>(&self, command: &'c mut Command) -> &'c mut Command {
-        let header = tests_directory().join("../crates/c/include");
-        command.arg("-I").arg(self.path()).arg("-I").arg(header)
-    }
+fn is_cpp(source: &Path) -> bool {
+    source.extension().is_some_and(|end| end == "cpp")
+}
+
+/// Where those of libnearcall are.
+fn headers() -> PathBuf {
+    tests_directory().join("../crates/c/include")
 }
 
 /// The compiler of C++ that belongs to one of C.
@@ -296,9 +318,15 @@ pub fn cpp_of(compiler: &str) -> &'static str {
     if compiler.starts_with('g') { "g++" } else { "clang++" }
 }
 
-/// Where a compiler of C++ looks for a header that was compiled ahead.
-fn compiled_ahead(header: &Path, driver: &str) -> PathBuf {
-    header.with_extension(if driver == "g++" { "hpp.gch" } else { "hpp.pch" })
+/// What every wrapper includes first, for a compiler of C++ and these flags.
+fn compiled_ahead(driver: &str, flags: &[&str]) -> PathBuf {
+    // What a source is told by name the header does not ask for.
+    let flags: Vec<&str> = flags.iter().copied().filter(|flag| !flag.starts_with("-D")).collect();
+    kept::header(driver, &flags, |header, compiled| {
+        let mut command = Command::new(driver);
+        command.args([CPP, "-x", "c++-header"]).args(STRICT).args(&flags).arg("-I").arg(headers());
+        succeed(command.arg(header).arg("-o").arg(compiled));
+    })
 }
 
 /// libnearcall, which cargo built beside this test.

@@ -31,7 +31,6 @@ fn programs_in_c_and_cpp_outlive_hostile_peers() {
         return lacking("a compiler of C with sanitizers");
     };
     let workshop = Workshop::with_cpp();
-    workshop.compile_ahead(compiler, SANITIZED);
     let place = (&workshop, compiler);
     std::thread::scope(|scope| {
         let c = || outlive(place, "c", prey::c, ["C", "C, posted", "C, replied to later"]);

@@ -106,13 +106,13 @@ fn pkg_config_finds_all_that_a_program_needs() {
     assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
     assert!(asked(&["--static", "--libs"]).contains("-lpthread"));
     let flags = asked(&["--cflags", "--libs"]);
+    let mut command = Command::new("gcc");
+    command.args(["-std=c11", "-c", "cross.c", "cross_server.c", "-I", "."]);
+    told(command.args(flags.split_whitespace()).current_dir(&place.0));
     let program = |compiler: &str, standard: &str, source: &str| {
         let program = place.0.path().join(format!("{source}.program"));
         let mut command = Command::new(compiler);
         command.args([standard, "-c", source, "-o", "main.o", "-I", "."]);
-        told(command.args(flags.split_whitespace()).current_dir(&place.0));
-        let mut command = Command::new("gcc");
-        command.args(["-std=c11", "-c", "cross.c", "cross_server.c", "-I", "."]);
         told(command.args(flags.split_whitespace()).current_dir(&place.0));
         let mut command = Command::new(compiler);
         command.args(["main.o", "cross.o", "cross_server.o", "-o"]).arg(&program);
