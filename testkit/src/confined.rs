@@ -1,19 +1,51 @@
-//! Processes under a seccomp filter that lets the documented system calls through, and who watches
-//! them and is told of any other: all that they make are named, not the first alone.
+//! Processes under a seccomp filter that lets system calls through which are listed: those of the
+//! library's documented lists, and a few that players make themselves. Any other one is named on
+//! the standard error, and ends the process.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io;
+mod caught;
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
 use std::str::FromStr;
-use std::thread::JoinHandle;
 
 use nearcall::system_calls::{BINDING, CALLING};
-use nix::errno::Errno;
-use nix::sys::ptrace::{self, Options};
 use nix::sys::signal::Signal;
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
-use nix::unistd::Pid;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use syscalls::Sysno;
+
+pub use caught::CAUGHT;
+
+/// What players do themselves, and the library does not.
+const OF_PLAYERS: &[(&str, &str)] = &[
+    ("getdents64", "a procedure says how many descriptors its process has"),
+    ("landlock_add_rule", "servers and importers of row T29 take rights from themselves"),
+    ("landlock_create_ruleset", "as above"),
+    ("landlock_restrict_self", "as above"),
+    ("newfstatat", "the C library looks at what it is to read as a directory, for those"),
+    ("pipe", "a procedure hands out a descriptor that is of the wrong kind"),
+    ("pwrite64", "a procedure writes into a file that it hands out"),
+    ("readv", "what row T3 disturbs hears by a call of its own"),
+    ("rt_sigreturn", "a fault goes back to the instruction that it is of, and ends the player"),
+    ("tgkill", "a procedure ends its process, by abort"),
+    ("writev", "what row T3 disturbs speaks, and writes effects down, by a call of its own"),
+];
+
+/// What children of fork(2) do themselves on top.
+const OF_CHILDREN: &[(&str, &str)] = &[
+    ("alarm", "a child that is not over in time is ended"),
+    ("clone", "a child has one itself"),
+    ("getppid", "it says whose child it is"),
+    ("kill", "a parent kills itself"),
+    ("pause", "a child waits until it is killed"),
+    ("readlink", "it counts its sockets"),
+    ("seccomp", "a child of a child confines itself, too"),
+    ("wait4", "it waits for its own child"),
+];
+
+/// The number of a call that a tracer has skipped, as row T3 has some skipped: nothing is called.
+const SKIPPED: i64 = u32::MAX as i64;
 
 /// Which system calls are let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,123 +54,141 @@ pub enum List {
     Calling,
     /// And those that make them.
     Binding,
+    /// And what players do themselves.
+    Playing,
+    /// And what children of fork(2) do themselves.
+    Forked,
 }
 
 impl List {
     /// The system calls on it.
-    fn names(self) -> impl Iterator<Item = &'static str> {
-        let binding: &[_] = if self == List::Binding { BINDING } else { &[] };
-        CALLING.iter().chain(binding).copied()
+    fn names(self) -> Vec<&'static str> {
+        let own = |calls: &'static [(&'static str, &'static str)]| calls.iter().map(|call| call.0);
+        let mut names = CALLING.to_vec();
+        if self != List::Calling {
+            names.extend(BINDING);
+        }
+        if matches!(self, List::Playing | List::Forked) {
+            names.extend(own(OF_PLAYERS));
+        }
+        if self == List::Forked {
+            names.extend(own(OF_CHILDREN));
+        }
+        names
     }
 }
 
-/// From here on whoever watches this process is told of every system call that is not on the list.
-/// Where nobody watches it, none of them does anything.
+/// From here on this process, all its threads, makes no system call that is not on the list: one
+/// that it tries is named on the standard error, and ends it. Its panics say no backtrace, which
+/// takes calls of its own.
 ///
 /// # Panics: the list names a call that there is not, or the system takes no filter.
 pub fn confine(list: List) {
-    filter(list, SeccompAction::Trace(0));
-}
-
-/// The same, watched or not: this process dies of any other system call.
-///
-/// # Panics: as above.
-pub fn confine_on_pain_of_death(list: List) {
-    filter(list, SeccompAction::KillProcess);
-}
-
-fn filter(list: List, other: SeccompAction) {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let name = thread.name().unwrap_or("<unnamed>");
+        // Where nobody hears it, its end says so.
+        let _ = writeln!(std::io::stderr(), "thread '{name}' {panic}");
+    }));
+    caught::name_calls();
     let number = |name: &str| {
         let call = Sysno::from_str(name).unwrap_or_else(|()| panic!("no system call is {name}"));
         i64::from(call.id())
     };
-    let rules: BTreeMap<_, _> = list.names().map(|name| (number(name), Vec::new())).collect();
+    let numbers = list.names().into_iter().map(number).chain([SKIPPED]);
+    let rules: BTreeMap<_, _> = numbers.map(|number| (number, Vec::new())).collect();
     let target = std::env::consts::ARCH.try_into().expect("seccomp knows this processor");
-    let filter = SeccompFilter::new(rules, other, SeccompAction::Allow, target);
+    let filter = SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, target);
     let filter = filter.expect("a list of calls");
     let program = BpfProgram::try_from(filter).expect("it is short");
     seccompiler::apply_filter_all_threads(&program).expect("any process may confine itself");
 }
 
-/// How a process that was watched ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// With this code.
-    Exited(i32),
-    /// By this signal.
-    Killed(Signal),
-    /// However: it had made system calls that its list does not have.
-    Called(BTreeSet<String>),
-}
-
-/// Watches a process that this one started, all its threads, until it has ended. Nobody else has to
-/// wait for it any more.
-///
-/// # Errors: `EPERM` or `ENOSYS` where this system lets no process be traced.
-///
-/// # Panics: there is no such process.
-pub fn watch(pid: u32) -> Result<JoinHandle<io::Result<Ended>>, Errno> {
-    let (began, begin) = std::sync::mpsc::channel();
-    let watcher = std::thread::spawn(move || {
-        let leader = Pid::from_raw(pid as i32);
-        let seized = seize_all(leader);
-        let is_seized = seized.is_ok();
-        began.send(seized).expect("whoever asked waits");
-        if is_seized { follow(leader) } else { Err(io::Error::other("nothing is watched")) }
-    });
-    begin.recv().expect("who watches says so")?;
-    Ok(watcher)
-}
-
-fn seize_all(leader: Pid) -> Result<(), Errno> {
-    let options =
-        Options::PTRACE_O_TRACECLONE | Options::PTRACE_O_TRACESECCOMP | Options::PTRACE_O_EXITKILL;
-    let tasks = std::fs::read_dir(format!("/proc/{leader}/task"));
-    for task in tasks.expect("a process that is there") {
-        let name = task.expect("its threads").file_name();
-        let thread = name.to_string_lossy().parse().expect("a thread's number");
-        ptrace::seize(Pid::from_raw(thread), options)?;
-    }
-    Ok(())
-}
-
-fn follow(leader: Pid) -> io::Result<Ended> {
-    let ours = WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD;
-    let mut called = BTreeSet::new();
-    let as_listed = |called: BTreeSet<_>, ended| match called.is_empty() {
-        true => Ok(ended),
-        false => Ok(Ended::Called(called)),
+/// Whether a process that this one has started has confined itself, and all its threads.
+#[must_use]
+pub fn is_confined(pid: u32) -> bool {
+    let filters = |status: &str| {
+        let count = status.lines().find_map(|line| line.strip_prefix("Seccomp_filters:"));
+        count.and_then(|count| count.trim().parse::<u32>().ok()).unwrap_or(0)
     };
-    loop {
-        match waitpid(Pid::from_raw(-1), Some(ours))? {
-            WaitStatus::PtraceEvent(thread, _, event) => {
-                if event == ptrace::Event::PTRACE_EVENT_SECCOMP as i32 {
-                    called.insert(name_of_call(thread)?);
-                }
-                go_on(thread, None)?;
-            }
-            WaitStatus::Stopped(thread, signal) => go_on(thread, Some(signal))?,
-            WaitStatus::Exited(thread, code) if thread == leader => {
-                return as_listed(called, Ended::Exited(code));
-            }
-            WaitStatus::Signaled(thread, signal, _) if thread == leader => {
-                return as_listed(called, Ended::Killed(signal));
-            }
-            _ => {}
+    let ours = filters(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    // One that ends meanwhile says nothing.
+    let mut said =
+        threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("status")).ok());
+    let Some(first) = said.next() else { return false };
+    filters(&first) > ours && said.all(|status| filters(&status) > ours)
+}
+
+/// Whether a process ended so because of a call that is not on its list. One that is made while
+/// signals are blocked, as where the C library begins a thread, has the kernel end it unnamed.
+#[must_use]
+pub fn was_caught(status: ExitStatus) -> bool {
+    status.code() == Some(CAUGHT) || status.signal() == Some(Signal::SIGSYS as i32)
+}
+
+/// Waits until a player has ended.
+///
+/// # Panics: it has made a system call that is not on its list.
+pub fn wait(child: &mut Child) -> ExitStatus {
+    let status = child.wait().expect("our own child");
+    if was_caught(status) && !std::thread::panicking() {
+        let mut said = String::new();
+        if let Some(errors) = &mut child.stderr {
+            errors.read_to_string(&mut said).expect("what it said");
+        }
+        panic!("a player ended by {status}: {said}");
+    }
+    status
+}
+
+/// The same of one that is killed, unless it has ended already.
+///
+/// # Panics: as above.
+pub fn kill(child: &mut Child) -> ExitStatus {
+    // It may have ended already.
+    let _ = child.kill();
+    wait(child)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    #[test]
+    fn what_players_do_themselves_is_on_no_list_of_the_librarys_and_has_a_reason() {
+        let listed: BTreeSet<_> = CALLING.iter().chain(BINDING).copied().collect();
+        for (call, reason) in OF_PLAYERS.iter().chain(OF_CHILDREN) {
+            assert!(!listed.contains(call), "{call} is listed anyway");
+            assert!(!reason.is_empty(), "{call}");
+        }
+        let all = List::Forked.names();
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "one is there twice");
+    }
+
+    #[test]
+    fn whoever_is_caught_is_told_from_whoever_ends_otherwise() {
+        let ended = |script: &str| Command::new("sh").args(["-c", script]).status().unwrap();
+        assert!(was_caught(ended("kill -SYS $$")));
+        assert!(was_caught(ended(&format!("exit {CAUGHT}"))));
+        for script in ["exit 0", "exit 1", "kill -KILL $$", "kill -ABRT $$"] {
+            assert!(!was_caught(ended(script)), "{script}");
         }
     }
-}
 
-/// The system call that a thread has just been stopped at.
-fn name_of_call(thread: Pid) -> io::Result<String> {
-    let number = ptrace::getregs(thread)?.orig_rax as usize;
-    Ok(Sysno::new(number).map_or(format!("call {number}"), |call| call.name().to_owned()))
-}
+    #[test]
+    #[should_panic = "it says which"]
+    fn whoever_waits_for_one_that_is_caught_panics_by_its_words() {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("echo it says which >&2; exit {CAUGHT}")]);
+        wait(&mut command.stderr(Stdio::piped()).spawn().unwrap());
+    }
 
-/// Lets a thread go on that may have been killed meanwhile.
-fn go_on(thread: Pid, signal: Option<Signal>) -> io::Result<()> {
-    match ptrace::cont(thread, signal) {
-        Err(Errno::ESRCH) => Ok(()),
-        other => Ok(other?),
+    #[test]
+    fn who_has_not_confined_itself_is_not_confined() {
+        assert!(!is_confined(std::process::id()));
     }
 }

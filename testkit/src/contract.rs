@@ -11,6 +11,7 @@ use nearcall::{
     Binding, Clerk, Domain, ExportError, ExportOptions, ImportOptions, Ran, current_call,
 };
 
+use crate::confined;
 use crate::stubs::contract::{CONTRACT, ContractClient, ContractEntries, ContractServer};
 
 /// Serves `Contract`.
@@ -76,7 +77,9 @@ pub fn run(directory: &Path, name: &str) {
 impl KeeperProcess {
     /// Starts one with the program `testkit-keeper`, and waits until it has exported.
     pub fn start(program: &str, directory: &Path, name: &str) -> KeeperProcess {
-        KeeperProcess::start_as(Command::new(program), directory, name)
+        let process = KeeperProcess::start_as(Command::new(program), directory, name);
+        assert!(confined::is_confined(process.pid()), "the keeper has not confined itself");
+        process
     }
 
     /// The same by a command that starts the program.
@@ -102,24 +105,21 @@ impl KeeperProcess {
 
     /// Kills it.
     pub fn kill(&mut self) {
-        self.child.kill().expect("our own child");
-        self.child.wait().expect("our own child");
+        confined::kill(&mut self.child);
     }
 
     /// Waits until it has ended by itself.
     pub fn wait(&mut self) {
         // Kept open: its end would have the keeper end.
         let input = self.child.stdin.take();
-        self.child.wait().expect("our own child");
+        confined::wait(&mut self.child);
         drop(input);
     }
 }
 
 impl Drop for KeeperProcess {
     fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        confined::kill(&mut self.child);
     }
 }
 

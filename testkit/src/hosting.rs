@@ -15,6 +15,7 @@ use nearcall::{
 };
 use nearcall_threads::{Mutex, Semaphore, is_fastthread, sleep, yield_now};
 
+use crate::confined;
 use crate::estacks::estacks::{GUESTS, GuestsClient, GuestsEntries, GuestsServer, Node};
 
 /// Longer than any test waits.
@@ -97,6 +98,7 @@ impl HostProcess {
         let output = BufReader::new(child.stdout.take().expect("piped"));
         let mut process = HostProcess { child, output };
         process.until_it_says("exported");
+        assert!(confined::is_confined(process.pid()), "the server has not confined itself");
         process
     }
 
@@ -120,7 +122,7 @@ impl HostProcess {
 
     /// Waits until it has ended: how, and what it said about errors.
     pub fn wait(&mut self) -> (ExitStatus, String) {
-        let status = self.child.wait().expect("our own child");
+        let status = confined::wait(&mut self.child);
         let mut said = String::new();
         let errors = self.child.stderr.as_mut().expect("piped");
         errors.read_to_string(&mut said).expect("the server's errors");
@@ -130,9 +132,7 @@ impl HostProcess {
 
 impl Drop for HostProcess {
     fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        confined::kill(&mut self.child);
     }
 }
 

@@ -7,7 +7,7 @@
 //! bin/campaign ── campaign::run ── a row each ── the program itself, as a player that is killed
 //! ```
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod activity;
 pub mod campaign;

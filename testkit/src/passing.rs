@@ -41,8 +41,8 @@ impl PassingServer for Passer {
 
     fn made(&self, text: &str) -> OwnedFd {
         let file = rustix::fs::memfd_create("made", MemfdFlags::CLOEXEC).expect("a file");
-        rustix::io::write(&file, text.as_bytes()).expect("room for a name");
-        rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0)).expect("a file of memory");
+        // Who reads it begins at its beginning.
+        rustix::io::pwrite(&file, text.as_bytes(), 0).expect("room for a name");
         file
     }
 

@@ -8,6 +8,7 @@ use nearcall::name::Scope;
 use nearcall::{
     Binding, Clerk, Domain, ExportError, ExportOptions, ImportOptions, Opaque, OpaqueOut,
 };
+use nearcall_os::processor;
 
 use crate::faults::faults::{
     FAULTS, FaultsClient, FaultsEntries, FaultsRefuseException, FaultsServer, FaultsWorkException,
@@ -147,7 +148,8 @@ impl FaultsServer for Tester {
     }
 
     fn processors(&self) -> u32 {
-        std::thread::available_parallelism().map_or(0, |count| count.get() as u32)
+        // The standard library's count asks for a quota as well, by calls of its own.
+        processor::count_allowed() as u32
     }
 
     fn leaf_processors(&self) -> u32 {

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use nearcall::{Binding, Clerk, Domain, ImportOptions};
 
 use crate::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, PASSING, PassingClient};
-use crate::{feeding, passing, server};
+use crate::{confined, feeding, passing, server};
 
 /// Where the two domains of a test live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +168,7 @@ impl World {
         let output = child.stdout.as_mut().expect("piped");
         BufReader::new(output).read_line(&mut line).expect("the server's first line");
         assert_eq!(line, "exported\n", "the server's first line");
+        assert!(confined::is_confined(child.id()), "the server has not confined itself");
         child
     }
 }
@@ -192,7 +193,7 @@ impl Server {
                 // A server that has ended already reads nothing.
                 let _ = input.write_all(b"end\n");
                 drop(input);
-                let status = child.wait().expect("our own child");
+                let status = confined::wait(child);
                 assert!(status.success(), "the server ended with {status}");
             }
         }
@@ -203,8 +204,7 @@ impl Server {
         match &mut self.place {
             Place::Here { .. } => panic!("threads cannot be killed"),
             Place::There { child } => {
-                child.kill().expect("our own child");
-                child.wait().expect("our own child");
+                confined::kill(child);
             }
         }
     }
@@ -213,9 +213,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if let Place::There { child } = &mut self.place {
-            // It may have ended already.
-            let _ = child.kill();
-            let _ = child.wait();
+            confined::kill(child);
         }
     }
 }

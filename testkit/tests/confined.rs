@@ -1,58 +1,48 @@
 //! Clients and servers under seccomp: the system calls that `nearcall::system_calls` lists are all
-//! that they make. Any other one fails the test, by name.
+//! that they make. Any other one fails the test, by name. And whoever plays in other tests confines
+//! itself, too.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::thread::JoinHandle;
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use lacking::lacking;
 use nearcall::system_calls::{BINDING, CALLING};
-use nix::errno::Errno;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
+use nix::sys::signal::Signal;
 use testkit::campaign::held::Held;
-use testkit::confined::{Ended, watch};
+use testkit::confined::{CAUGHT, is_confined};
+use testkit::signal;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_testkit-confined");
 
 /// Longest until a server holds nothing more of a client that has gone.
 const LET_GO: Duration = Duration::from_secs(10);
 
-/// A process that confines itself, and who watches it.
+/// A process that confines itself when it is told to go on.
 struct Confined {
     child: Child,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    watcher: Option<JoinHandle<std::io::Result<Ended>>>,
 }
 
 impl Confined {
-    /// Starts one that is watched; `None` if this system lets no process be traced.
-    fn start(directory: &Path, role: &str, list: &str) -> Option<Confined> {
+    fn start(directory: &Path, role: &str, list: &str) -> Confined {
         let mut command = Command::new(PROGRAM);
         command.arg(directory).args(["confined", role, list]);
-        // A backtrace takes calls that are on no list.
-        command.env("RUST_BACKTRACE", "0");
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        Confined::of(command, "ready")
+    }
+
+    /// What a command starts, which says this first.
+    fn of(mut command: Command, first: &str) -> Confined {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut started = Confined { child, input, output, watcher: None };
-        started.expect("ready");
-        match watch(started.child.id()) {
-            Ok(watcher) => started.watcher = Some(watcher),
-            Err(error @ (Errno::EPERM | Errno::ENOSYS)) => {
-                // Nobody else ends it.
-                started.child.kill().unwrap();
-                started.child.wait().unwrap();
-                lacking(&format!("the right to trace a process: {error}"));
-                return None;
-            }
-            Err(error) => panic!("nobody watches it: {error}"),
-        }
-        Some(started)
+        let mut started = Confined { child, input, output };
+        started.expect(first);
+        started
     }
 
     /// Demands that it says this next.
@@ -60,8 +50,8 @@ impl Confined {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
         if line.trim_end() != what {
-            let ended = self.watcher.take().map(|watcher| watcher.join().unwrap().unwrap());
-            panic!("it said {line:?}, not {what}, and ended so: {ended:?}");
+            let (status, said) = self.ended();
+            panic!("it said {line:?}, not {what}, and ended by {status}: {said}");
         }
     }
 
@@ -69,10 +59,26 @@ impl Confined {
         self.input.as_mut().unwrap().write_all(b"go on\n").unwrap();
     }
 
-    /// Waits until it has ended, its input first.
-    fn ended(&mut self) -> Ended {
+    /// Waits until it has ended, its input first. How, and what it said about errors.
+    fn ended(&mut self) -> (ExitStatus, String) {
         self.input = None;
-        self.watcher.take().unwrap().join().unwrap().unwrap()
+        let status = self.child.wait().unwrap();
+        let mut said = String::new();
+        self.child.stderr.as_mut().unwrap().read_to_string(&mut said).unwrap();
+        (status, said)
+    }
+
+    /// Demands that it ends in an orderly way.
+    fn end(&mut self) {
+        let (status, said) = self.ended();
+        assert!(status.success(), "it ended by {status}: {said}");
+    }
+
+    /// Kills it, which nothing else has ended.
+    fn kill(&mut self) {
+        self.child.kill().unwrap();
+        let (status, said) = self.ended();
+        assert_eq!(status.signal(), Some(Signal::SIGKILL as i32), "{said}");
     }
 
     fn held(&self) -> Held {
@@ -82,42 +88,37 @@ impl Confined {
 
 impl Drop for Confined {
     fn drop(&mut self) {
-        if let Some(watcher) = self.watcher.take() {
-            // Whoever watches it waits for it.
-            let _ = self.child.kill();
-            let _ = watcher.join();
-        }
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
-/// A server and two clients, all confined once they are bound; `None` where nobody can be watched.
-fn bound(directory: &Path, list: &str) -> Option<[Confined; 3]> {
-    let mut server = Confined::start(directory, "serve", list)?;
+/// A server and two clients, all confined once they are bound.
+fn bound(directory: &Path, list: &str) -> [Confined; 3] {
+    let mut server = Confined::start(directory, "serve", list);
     server.go_on();
     server.expect("exported");
-    let mut clients =
-        [Confined::start(directory, "call", list)?, Confined::start(directory, "call", list)?];
-    for client in &mut clients {
+    let clients = ["first", "second"].map(|_| {
+        let mut client = Confined::start(directory, "call", list);
         client.go_on();
         client.expect("bound");
-    }
+        client
+    });
     server.go_on();
     server.expect("confined");
     let [first, second] = clients;
-    Some([server, first, second])
+    [server, first, second]
 }
 
-fn check(list: &str, end_of_the_server: impl Fn(&mut Confined) -> Ended) {
+fn check(list: &str, end_of_the_server: impl Fn(&mut Confined)) {
     let directory = tempfile::tempdir().unwrap();
-    let Some([mut server, mut first, mut second]) = bound(directory.path(), list) else {
-        return;
-    };
+    let [mut server, mut first, mut second] = bound(directory.path(), list);
     let with_both = server.held();
     first.go_on();
     first.expect("called");
     // It calls all the time, and is killed in the middle of it.
-    first.child.kill().unwrap();
-    assert_eq!(first.ended(), Ended::Killed(Signal::SIGKILL));
+    first.kill();
     let begin = Instant::now();
     while server.held().segments >= with_both.segments {
         assert!(begin.elapsed() < LET_GO, "the server holds what it held");
@@ -127,42 +128,69 @@ fn check(list: &str, end_of_the_server: impl Fn(&mut Confined) -> Ended) {
     second.expect("called");
     // Whoever is stopped in a sleep and goes on begins it again, by a system call for that.
     for stopped in [&server, &second, &server, &second] {
-        kill(Pid::from_raw(stopped.child.id() as i32), Signal::SIGSTOP).unwrap();
-        std::thread::sleep(Duration::from_millis(20));
+        signal::stop(stopped.child.id());
+        signal::resume(stopped.child.id());
     }
-    let ended = end_of_the_server(&mut server);
+    end_of_the_server(&mut server);
     second.expect("told");
-    assert_eq!(second.ended(), Ended::Exited(0));
-    assert!(matches!(ended, Ended::Exited(0) | Ended::Killed(Signal::SIGKILL)), "{ended:?}");
+    second.end();
 }
 
 #[test]
 fn calls_of_every_kind_and_an_orderly_end_take_what_is_listed() {
-    check("calling", Confined::ended);
+    check("calling", Confined::end);
 }
 
 #[test]
 fn calls_of_every_kind_and_a_death_take_what_is_listed() {
-    check("calling", |server| {
-        server.child.kill().unwrap();
-        server.ended()
-    });
-}
-
-#[test]
-fn a_call_that_is_not_listed_is_named() {
-    let directory = tempfile::tempdir().unwrap();
-    let Some(mut stray) = Confined::start(directory.path(), "stray", "calling") else {
-        return;
-    };
-    stray.go_on();
-    stray.expect("strayed");
-    assert_eq!(stray.ended(), Ended::Called(BTreeSet::from(["chdir".to_owned()])));
+    check("calling", Confined::kill);
 }
 
 #[test]
 fn binds_take_what_is_listed() {
-    check("binding", Confined::ended);
+    check("binding", Confined::end);
+}
+
+/// What comes of a process that confines itself by a list, and makes a call that no list has.
+fn strayed(list: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let mut stray = Confined::start(directory.path(), "stray", list);
+    stray.go_on();
+    let (status, said) = stray.ended();
+    assert_eq!(status.code(), Some(CAUGHT), "it ended by {status}: {said}");
+    assert_eq!(said, "the system call chdir is not on the list\n");
+}
+
+#[test]
+fn a_call_that_is_not_listed_is_named() {
+    strayed("calling");
+    strayed("playing");
+}
+
+#[test]
+fn every_program_that_plays_confines_itself_with_all_its_threads() {
+    let (directory, processor) = (tempfile::tempdir().unwrap(), nearcall_os::processor::allowed());
+    let path = directory.path().to_str().unwrap();
+    let processor = processor[0].to_string();
+    let players: &[(&str, &str, &[&str])] = &[
+        (env!("CARGO_BIN_EXE_testkit-server"), "exported", &[path, "server"]),
+        (env!("CARGO_BIN_EXE_testkit-server"), "exported", &[path, "any", "anybody"]),
+        (env!("CARGO_BIN_EXE_testkit-estacks"), "exported", &[path, "estacks", "4"]),
+        (env!("CARGO_BIN_EXE_testkit-keeper"), "exported", &[path, "keeper"]),
+        (env!("CARGO_BIN_EXE_testkit-stays"), "exported", &[path, "stays", "2000", &processor]),
+        (env!("CARGO_BIN_EXE_campaign"), "ready", &["--play", "serve", path, "played", ""]),
+        (env!("CARGO_BIN_EXE_campaign"), "ready", &["--play", "hold", path, "played", ""]),
+    ];
+    let mut playing = Vec::new();
+    for (program, first, arguments) in players {
+        let mut command = Command::new(program);
+        command.args(*arguments);
+        let player = Confined::of(command, first);
+        assert!(is_confined(player.child.id()), "{program} {arguments:?}");
+        playing.push(player);
+    }
+    // Who is bound before whom it is bound to.
+    playing.iter_mut().rev().for_each(Confined::end);
 }
 
 /// The calls that a section of the document has in the first column of its table.

@@ -23,6 +23,7 @@ use nearcall::{
 use nix::libc;
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, alarm, fork};
+use testkit::confined::{List, confine};
 use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
 use testkit::feeding::{self, Feeder};
 use testkit::server::import_options;
@@ -87,6 +88,7 @@ fn end_of_child(main: impl FnOnce()) -> WaitStatus {
     match unsafe { fork() }.expect("a child") {
         ForkResult::Child => {
             alarm::set(CHILD_SECONDS);
+            confine(List::Forked);
             let is_done = catch_unwind(AssertUnwindSafe(main)).is_ok();
             // SAFETY: ends the child without what the parent would do at its end.
             unsafe { libc::_exit(if is_done { DONE } else { 1 }) }
@@ -341,6 +343,7 @@ fn fork_and_go_on() {
     match unsafe { fork() }.expect("a child") {
         ForkResult::Child => {
             alarm::set(CHILD_SECONDS);
+            confine(List::Forked);
         }
         ForkResult::Parent { child } => {
             let end = waitpid(child, None).expect("our own child");

@@ -12,6 +12,7 @@ use lacking::lacking;
 use nearcall::{Binding, Domain, urgently};
 use nearcall_os::{clock, processor};
 use nearcall_threads::{Forked, fork, run, yield_now};
+use testkit::confined;
 use testkit::stays::stays::{STAYS, Stay, StaysClient};
 
 /// Longest until the file-cache manager has a resident.
@@ -42,8 +43,8 @@ struct Manager(Child);
 impl Drop for Manager {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
-        let status = self.0.wait();
-        assert!(std::thread::panicking() || status.unwrap().success());
+        let status = confined::wait(&mut self.0);
+        assert!(std::thread::panicking() || status.success());
     }
 }
 
@@ -56,6 +57,7 @@ impl Manager {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert_eq!(line, "exported\n");
+        assert!(confined::is_confined(child.id()), "it has not confined itself");
         Manager(child)
     }
 }

@@ -107,6 +107,9 @@ pub enum Answer {
     },
 }
 
+/// Why a file has no self-test, which is the only reason.
+pub const NOTHING_TO_CALL: &str = "the file has no interface of its own with an operation";
+
 /// What is called in turn: the sizes of values on both sides of where their form changes.
 const SIZES: [Size; 5] = [Size::Few, Size::Nothing, Size::PastInline, Size::OutOfLine, Size::Most];
 
@@ -140,8 +143,8 @@ impl Selftest {
             interfaces.push(InterfaceTest { id, operations });
         }
         if interfaces.is_empty() {
-            let reason = String::from("the file has no interface of its own with an operation");
-            return Err(vec![Unsupported { place: String::from("self-test"), reason }]);
+            let (place, reason) = (String::from("self-test"), NOTHING_TO_CALL.to_owned());
+            return Err(vec![Unsupported { place, reason }]);
         }
         Ok(Selftest { seed, manner: Manner::default(), interfaces })
     }

@@ -6,6 +6,7 @@
 //! call  calling   binds, confines itself, calls
 //! call  binding   confines itself, binds, calls
 //! stray calling   confines itself, and makes a system call that is not on the list
+//! stray playing   the same, of the list of those who play in other tests
 //! ```
 //!
 //! Each says what it has done, a line at a time, and goes on when it reads one.
@@ -36,10 +37,16 @@ const UNTIL_ASLEEP: Duration = Duration::from_millis(60);
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().collect();
     let [_, directory, name, role, list] = &arguments[..] else {
-        eprintln!("usage: testkit-confined DIRECTORY NAME serve|call|stray calling|binding");
+        eprintln!(
+            "usage: testkit-confined DIRECTORY NAME serve|call|stray calling|binding|playing"
+        );
         return ExitCode::from(2);
     };
-    let list = if list == "binding" { List::Binding } else { List::Calling };
+    let list = match list.as_str() {
+        "calling" => List::Calling,
+        "binding" => List::Binding,
+        _ => List::Playing,
+    };
     match role.as_str() {
         "serve" => serve(Path::new(directory), name, list),
         "stray" => stray(list),

@@ -6,9 +6,11 @@
 use std::path::Path;
 
 use nearcall::Domain;
+use testkit::confined::{List, confine};
 use testkit::hosting;
 
 fn main() {
+    confine(List::Playing);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [directory, name, what] = arguments.as_slice() else {
         panic!("usage: testkit-estacks DIRECTORY NAME ESTACKS_MAX|outwait");

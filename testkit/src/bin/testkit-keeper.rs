@@ -6,11 +6,13 @@
 use std::path::Path;
 
 use nearcall::Domain;
+use testkit::confined::{List, confine};
 use testkit::contract;
 
 const MINUTE_MS: u32 = 60_000;
 
 fn main() {
+    confine(List::Playing);
     let arguments: Vec<String> = std::env::args().collect();
     match &arguments[1..] {
         [directory, name] => contract::run(Path::new(directory), name),

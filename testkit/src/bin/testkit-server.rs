@@ -12,11 +12,13 @@ use std::path::Path;
 use nearcall::{Binding, Clerk, Domain, ExportError, Policy};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use testkit::campaign::effects;
+use testkit::confined::{List, confine};
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::introducing;
 use testkit::records::Records;
 
 fn main() {
+    confine(List::Playing);
     let arguments: Vec<String> = std::env::args().collect();
     let domain = Domain::new().expect("a domain");
     match &arguments[1..] {

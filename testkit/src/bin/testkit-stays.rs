@@ -8,8 +8,10 @@ use std::path::Path;
 
 use nearcall::{Domain, DomainOptions};
 use nearcall_os::processor;
+use testkit::confined::{List, confine};
 
 fn main() {
+    confine(List::Playing);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [directory, name, spin_ns, processors @ ..] = arguments.as_slice() else {
         panic!("usage: testkit-stays DIRECTORY NAME SPIN_NS PROCESSOR...");

@@ -7,6 +7,8 @@
 //!       ── end of input ──▶         it ends in an orderly way
 //! ```
 
+mod bounds;
+
 use std::fs::OpenOptions;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -24,6 +26,7 @@ use super::memory::HEAP;
 use super::t29_policy::Part;
 use super::{effects, hand, looked_at, told};
 use super::{t07_hostile, t13_canaries, t17_races, t31_reused};
+use crate::confined::{is_confined, was_caught};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
 
@@ -155,7 +158,11 @@ impl Player {
     ) -> io::Result<Player> {
         let program = std::env::current_exe()?;
         let command = match starter {
-            [] => Command::new(program),
+            [] => {
+                let player =
+                    Player::start_command(Command::new(program), role, directory, name, rest)?;
+                return player.confined(role);
+            }
             [first, others @ ..] => {
                 let mut command = Command::new(first);
                 command.args(others).arg(program);
@@ -174,7 +181,7 @@ impl Player {
         rest: &str,
     ) -> io::Result<Player> {
         let mut command = Command::new(&program.path);
-        command.envs(program.environment.iter().copied());
+        command.envs(program.environment.iter().copied()).env(bounds::SANITIZED, "");
         Player::start_command(command, role, directory, name, rest)
     }
 
@@ -198,6 +205,14 @@ impl Player {
         let ended = if line.is_empty() { player.wait()?.wrong(None) } else { None };
         let ended = ended.unwrap_or_default();
         Err(io::Error::other(format!("a player said {line:?} first; {ended}")))
+    }
+
+    /// This player, which has confined itself unless its role has not.
+    fn confined(self, role: Role) -> io::Result<Player> {
+        match is_confined(self.pid()) || !bounds::confines_itself(role.word()) {
+            true => Ok(self),
+            false => Err(io::Error::other(format!("{role:?} has not confined itself"))),
+        }
     }
 
     /// Its number.
@@ -253,7 +268,11 @@ impl Player {
     pub fn kill(&mut self) -> io::Result<ExitStatus> {
         self.kill_children();
         self.child.kill()?;
-        self.child.wait()
+        let status = self.child.wait()?;
+        match was_caught(status).then(|| self.told(status)).transpose()? {
+            Some(caught) => Err(io::Error::other(caught.wrong(None).unwrap_or_default())),
+            None => Ok(status),
+        }
     }
 
     /// Kills what a program started that itself was started in the player's place.
@@ -371,8 +390,11 @@ impl Drop for Player {
         if self.is_gone {
             return;
         }
+        let is_told = self.child.stderr.is_none();
         // It may have ended already.
-        let _ = self.kill();
+        let killed = self.kill();
+        let is_caught = self.child.try_wait().ok().flatten().is_some_and(was_caught);
+        assert!(!is_caught || is_told || std::thread::panicking(), "{killed:?}");
     }
 }
 
@@ -399,6 +421,7 @@ pub fn play_if_told() -> Option<ExitCode> {
     let no_core = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, no_core).expect("a limit may always be lowered");
     allow_descriptors();
+    bounds::confine_player(role);
     let directory = Path::new(directory);
     match role.as_str() {
         "serve" => serve(|domain| effects::export(domain, directory, name)),

@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, alarm, pause};
 use testkit::activity::activity;
+use testkit::confined::{List, confine};
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::world::{Kind, World, in_world};
 
@@ -83,6 +84,7 @@ fn is_let_go_of(test: &str, by: By) {
             let parent = match forked(By::Fork) {
                 ForkResult::Child => {
                     alarm::set(CHILD_SECONDS);
+                    confine(List::Forked);
                     die_as_a_parent(world, by, said, told);
                 }
                 ForkResult::Parent { child } => child,

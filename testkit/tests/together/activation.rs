@@ -16,6 +16,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use tempfile::TempDir;
 use testkit::campaign::hand::{Heard, hear};
+use testkit::confined::was_caught;
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::server::import_options;
 
@@ -24,9 +25,9 @@ const NAME: &str = "started";
 /// Longest that a server may take to be started.
 const STARTED: Duration = Duration::from_secs(20);
 
-/// Hands the socket down that is its standard error, as the second of two descriptors.
-const HAND_DOWN: &str =
-    r#"exec 3</dev/null 4<&2 2>/dev/null; LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@""#;
+/// Hands the socket down that is its standard error, as the second of two descriptors. What the
+/// server says of errors is heard where its lines are.
+const HAND_DOWN: &str = r#"exec 3</dev/null 4<&2 2>&1; LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@""#;
 
 /// What systemd does with a `ListenSequentialPacket=`.
 struct Activator {
@@ -116,7 +117,10 @@ impl Drop for Started {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.process.kill();
-        let _ = self.process.wait();
+        let status = self.process.wait().unwrap();
+        if was_caught(status) && !std::thread::panicking() {
+            panic!("{}", self.line());
+        }
     }
 }
 

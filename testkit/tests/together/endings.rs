@@ -7,6 +7,7 @@ use nearcall::{CallError, Domain, NotExecuted, Ran};
 use nearcall_abi::Status;
 use testkit::campaign::effects;
 use testkit::campaign::hand::{self, HandClient};
+use testkit::confined;
 use testkit::faults::faults::FaultsClient;
 use testkit::world::{Kind, World, in_world};
 
@@ -111,8 +112,7 @@ fn a_server_outlives_clients_that_are_killed_in_a_call() {
             let mut other = testkit::signal::spawn_dozer(SERVER, world.directory(), "lasting");
             let before = client.runs().unwrap();
             while client.runs().unwrap() == before {}
-            other.kill().unwrap();
-            other.wait().unwrap();
+            confined::kill(&mut other);
             assert_eq!(client.add(2, 3).unwrap(), 5);
         }
     });

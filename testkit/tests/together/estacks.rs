@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use nearcall::{CallError, Domain, DomainOptions, NotExecuted};
 use nearcall_threads::{fork, run};
+use testkit::confined;
 use testkit::estacks::estacks::{GuestsClient, Node};
 use testkit::hosting::{self, HostProcess};
 use testkit::signal;
@@ -270,8 +271,7 @@ fn a_procedure_goes_on_when_its_client_ends_and_sees_it() {
         .spawn()
         .expect("the client's program");
     until("it is called", || client.waiting().unwrap() == 1);
-    dying.kill().expect("our own child");
-    dying.wait().expect("our own child");
+    confined::kill(&mut dying);
     until("it is seen", || client.outwaited().unwrap() == 1);
     call_a_few(client);
 }

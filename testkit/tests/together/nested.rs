@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use nearcall::{CallError, Domain};
+use testkit::confined;
 use testkit::contract::{self, KeeperProcess};
 use testkit::signal;
 use testkit::stubs::contract::ContractClient;
@@ -85,8 +86,7 @@ fn a_ends_and_the_others_finish_and_serve_on() {
     let chain = chain();
     let mut a = spawn_client(chain.directory.path());
     until_c_is_reached(&chain);
-    a.kill().expect("our own child");
-    a.wait().expect("our own child");
+    confined::kill(&mut a);
     // B's call is not ended by A's end, nor C's by that: B may be in the middle of anything. It
     // ends when C does, and its result goes nowhere.
     assert_eq!(chain.to_c.seen().unwrap(), (0, 0));

@@ -13,6 +13,7 @@ const INSIDE: &[&str] = &[
     "crates/nearcall/src/raw",
     "crates/os/",
     "crates/threads/",
+    "testkit/src/confined/caught.rs",
     "testkit/tests/forks.rs",
 ];
 
@@ -23,6 +24,7 @@ const PARTLY: &[(&str, Option<&str>)] = &[
     ("crates/nearcall/", Some("deny")),
     ("crates/c/", Some("deny")),
     ("bindings/python/", Some("deny")),
+    ("testkit/", Some("deny")),
 ];
 
 pub fn check(tree: &Tree) -> Report {

@@ -59,8 +59,16 @@ const BY_SERVERS_ALONE: [&str; 14] = [
 /// Of memory that is lent.
 const BY_CLIENTS_ALONE: [&str; 1] = ["ftruncate"];
 
-const BY_CHANCE: [&str; 6] =
-    ["brk", "clock_gettime", "clock_nanosleep", "exit", "sched_setaffinity", "sched_yield"];
+const BY_CHANCE: [&str; 7] = [
+    "brk",
+    "clock_gettime",
+    "clock_nanosleep",
+    "exit",
+    // Before Linux 6.4, and where `prctl` fails.
+    "open",
+    "sched_setaffinity",
+    "sched_yield",
+];
 const BY_CHANCE_OF_SERVERS: [&str; 2] = ["membarrier", "setsockopt"];
 const BY_CHANCE_OF_CLIENTS: [&str; 3] = ["madvise", "ppoll", "read"];
 
