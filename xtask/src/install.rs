@@ -55,7 +55,8 @@ pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed
     place(&format!("lib/{SONAME}"), &copy(built.join("libnearcall_c.so")))?;
     place("lib/libnearcall.so", &|to| symlink(SONAME, to))?;
     place("lib/libnearcall.a", &copy(built.join("libnearcall_c.a")))?;
-    let own = ["", "_brief", "_codec", "_feed", "_layout"].map(|part| format!("nearcall{part}.h"));
+    let own = ["", "_brief", "_codec", "_feed", "_layout", "_system_calls"]
+        .map(|part| format!("nearcall{part}.h"));
     for header in own.iter().map(String::as_str).chain(["nearcall.hpp", "nearcall_values.hpp"]) {
         place(&format!("include/{header}"), &copy(root.join("crates/c/include").join(header)))?;
     }

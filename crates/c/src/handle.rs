@@ -39,6 +39,8 @@ mod records;
 mod retrying;
 mod scratch;
 mod server;
+#[cfg(test)]
+mod system_calls;
 mod takes;
 mod values;
 

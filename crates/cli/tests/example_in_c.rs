@@ -12,6 +12,9 @@ use tempfile::TempDir;
 
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/04-c");
 
+const SOURCES: [&str; 6] =
+    ["Makefile", "client.c", "client.cpp", "notes.idl", "server.c", "server.cpp"];
+
 /// The directory of the programs, and how commands are run in it.
 struct Place {
     own: TempDir,
@@ -29,7 +32,7 @@ impl Place {
         let count = library.and_then(|library| Ok(library + compiler?));
         println!("{} files installed", count.unwrap_or_else(|failed| panic!("{failed}")));
         fs::create_dir(place.programs()).unwrap();
-        for name in ["Makefile", "client.c", "client.cpp", "notes.idl", "server.c"] {
+        for name in SOURCES {
             fs::copy(Path::new(EXAMPLE).join(name), place.programs().join(name)).unwrap();
         }
         place
@@ -62,8 +65,8 @@ impl Place {
     }
 
     /// A server that has said that it exports.
-    fn serve(&self) -> Child {
-        let mut command = self.shell("exec ./notes-server desk");
+    fn serve(&self, program: &str) -> Child {
+        let mut command = self.shell(&format!("exec ./{program} desk"));
         let mut server = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -100,17 +103,19 @@ fn the_example_in_c_does_what_its_readme_says() {
     let place = Place::new();
     let (said, is_made) = place.told("make CFLAGS='-O2 -Wall -Wextra -Werror'");
     assert!(is_made, "{said}");
-    let mut server = place.serve();
     let shown = shown();
     assert_eq!(shown.len(), 4);
-    for (command, expected) in &shown {
-        assert_eq!(&place.told(command).0, expected, "{command}");
+    for program in ["notes-server", "notes-server-cpp"] {
+        let mut server = place.serve(program);
+        for (command, expected) in &shown {
+            assert_eq!(&place.told(command).0, expected, "{program}: {command}");
+        }
+        let (all, _) = place.told("./notes-client desk all");
+        assert_eq!(all, "1: milk and bread\n2: written in C++\n", "{program}");
+        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+        assert!(server.wait().unwrap().success(), "{program} ended badly");
+        let (said, is_bound) = place.told("./notes-client desk all");
+        assert!(!is_bound && said.contains("no domain exports"), "{said}");
     }
-    let (all, _) = place.told("./notes-client desk all");
-    assert_eq!(all, "1: milk and bread\n2: written in C++\n");
-    kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
-    assert!(server.wait().unwrap().success(), "the server ended badly");
-    let (said, is_bound) = place.told("./notes-client desk all");
-    assert!(!is_bound && said.contains("no domain exports"), "{said}");
-    println!("{} commands", shown.len() + 2);
+    println!("{} commands", 2 * (shown.len() + 2));
 }

@@ -457,7 +457,8 @@ fn errors_name_the_operation_and_its_feed() {
         assert_eq!(
             said,
             [
-                "the feed to sum was not executed: the binding is revoked",
+                "the feed to sum was not executed: the binding is revoked: rebind, or import \
+                 again",
                 "the feed to sum was not executed: it is over",
             ]
         );

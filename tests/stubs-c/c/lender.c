@@ -79,7 +79,8 @@ static void refused(const nearcall_domain *domain, const lending_Lending *client
     CHECK(other != NULL);
     lending_Other_count(other, &octets, &env);
     CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
-    CHECK(strcmp(env.message, "octets is lent over another binding") == 0);
+    CHECK(strcmp(env.message, "octets is lent over another binding: lend it over the one that is "
+                              "called") == 0);
     lending_Lending_at(client, &more, 0, &count, &env);
     CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
     CHECK(strcmp(env.message, "octets has 4097 bytes, and 4096 are lent where it begins") == 0);

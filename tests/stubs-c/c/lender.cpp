@@ -69,7 +69,8 @@ static void refused(const nearcall::domain &domain, const Lending &client) {
     const Other other(domain, "counter");
     nearcall::lent frame = lend(client, 4096);
     std::uint32_t count = 0;
-    CHECK(said_by([&] { other.count(frame); }) == "octets is lent over another binding");
+    CHECK(said_by([&] { other.count(frame); }) ==
+          "octets is lent over another binding: lend it over the one that is called");
     CHECK(said_by([&] { client.at({frame.data(), 4097}, 0, count); }) ==
           "octets has 4097 bytes, and 4096 are lent where it begins");
     std::vector<nearcall::lent> all;

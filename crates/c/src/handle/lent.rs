@@ -150,7 +150,9 @@ impl Put {
         }
         match client.opaque(self.first_of(lent)) {
             Ok(_) => Ok(Some(lent.clone())),
-            Err(_) => Err(format!("{name} is lent over another binding")),
+            Err(_) => Err(format!(
+                "{name} is lent over another binding: lend it over the one that is called"
+            )),
         }
     }
 

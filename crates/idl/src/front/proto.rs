@@ -6,6 +6,7 @@
 //! refused    protox's findings as ours
 //! places     where things stand, and what the comments before them say
 //! names      which message or enum a name means
+//! older      files that are not of proto3
 //! order      which message is declared before which
 //! lower      from descriptors to the syntax tree: services       fields    messages and enums
 //! status     what procedures raise
@@ -17,6 +18,7 @@ mod fields;
 mod load;
 mod lower;
 mod names;
+mod older;
 mod order;
 mod places;
 mod refused;

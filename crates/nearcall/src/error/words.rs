@@ -11,12 +11,19 @@ use super::{
     UsageError,
 };
 
+/// What has room for more calls at once.
+const MORE_ASTACKS: &str = "more come by `@astack(count = N)`, or by an import that grows";
+
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             CallError::Usage(usage) => usage.fmt(f),
             CallError::NoAStack { procedure } => {
-                write!(f, "no A-stack for {procedure} came free before the deadline")
+                write!(
+                    f,
+                    "no A-stack for {procedure} came free before the deadline: other calls have \
+                     them, or aborted ones that still run; {MORE_ASTACKS}"
+                )
             }
             CallError::NotExecuted { procedure, reason } => {
                 write!(f, "{procedure} was not executed: {reason}")
@@ -59,7 +66,7 @@ impl fmt::Display for NotExecuted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             NotExecuted::ServerEnded => "the server ended before it took the call",
-            NotExecuted::Revoked => "the binding is revoked",
+            NotExecuted::Revoked => "the binding is revoked: rebind, or import again",
             NotExecuted::Refused => "the server is shutting down",
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
             NotExecuted::Overloaded => "the server has no room for its arguments now",
@@ -81,13 +88,20 @@ impl fmt::Display for UsageError {
                 write!(f, "{parameter} is not UTF-8 at byte {at}")
             }
             UsageError::Outstanding { procedure, limit } => {
-                write!(f, "no A-stack for {procedure}: this thread has all {limit} outstanding")
+                write!(
+                    f,
+                    "no A-stack for {procedure}: this thread has all {limit} outstanding: it \
+                     collects one first, or {MORE_ASTACKS}"
+                )
             }
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
             }
             UsageError::WrongDescriptor { parameter, wrong } => write!(f, "{parameter}: {wrong}"),
-            UsageError::LentElsewhere => f.write_str("an argument is lent over another binding"),
+            UsageError::LentElsewhere => f.write_str(
+                "an argument is lent over another binding: lend it over the one that is called, \
+                 after a rebind once more",
+            ),
             UsageError::Forked { name, importer } => write!(
                 f,
                 "process {} was forked from {importer}, which has imported {name:?}: make a domain \
@@ -247,6 +261,22 @@ mod tests {
         let shown = format!("{:?}", CallError::Usage(forked()));
         assert!(shown.ends_with("make a domain of its own, and import again"), "{shown}");
         assert_eq!(format!("{:?}", Error::<OverBound>::Call(CallError::Usage(forked()))), shown);
+    }
+
+    #[test]
+    fn what_a_call_lacks_is_told_with_where_it_is_had() {
+        let procedure = nearcall_abi::ProcedureName::new("work");
+        let more = "`@astack(count = N)`, or by an import that grows";
+        let told = |error: CallError, end: &str| {
+            let shown = error.to_string();
+            assert!(shown.ends_with(end), "{shown}");
+        };
+        told(CallError::NoAStack { procedure }, more);
+        let usage = UsageError::Outstanding { procedure, limit: 5 };
+        told(CallError::Usage(usage), more);
+        let reason = NotExecuted::Revoked;
+        told(CallError::NotExecuted { procedure, reason }, "rebind, or import again");
+        told(CallError::Usage(UsageError::LentElsewhere), "after a rebind once more");
     }
 
     #[test]

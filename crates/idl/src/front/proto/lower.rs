@@ -11,6 +11,7 @@ use protox::prost_reflect::prost_types::{MethodDescriptorProto, ServiceDescripto
 
 use super::load::Loaded;
 use super::names::{self, EMPTY, Names, Source, scoped};
+use super::older::other_syntax;
 use super::order::Order;
 use super::places::NAME;
 use crate::diagnostic::Diagnostic;
@@ -63,19 +64,6 @@ pub(super) fn is_needed(source: &Source<'_>, index: usize, names: &Names<'_>) ->
         || !loaded.descriptor.service.is_empty()
         || names.messages.iter().any(|one| one.source == index)
         || names.enums.iter().any(|one| one.source == index)
-}
-
-/// What is wrong with a file that is not of proto3.
-fn other_syntax(source: &Source<'_>) -> Option<Diagnostic> {
-    const SYNTAX: i32 = 12;
-    let descriptor = &source.loaded.descriptor;
-    if source.loaded.is_built_in || descriptor.syntax() == "proto3" {
-        return None;
-    }
-    let span = source.places.span(&[SYNTAX], &[]);
-    let message = format!("`{}` is of proto2, as is any file without `syntax`", descriptor.name());
-    let help = "write `syntax = \"proto3\";` first, if its fields are those of proto3";
-    Some(Diagnostic::new(&rules::SYNTAX, span, message).help(help))
 }
 
 impl Lowering<'_> {

@@ -60,6 +60,11 @@ impl Places {
         })
     }
 
+    /// Whether there is something at `path`.
+    pub fn has(&self, path: &[i32]) -> bool {
+        self.spans.contains_key(path)
+    }
+
     /// The comment above the thing at `path`; if there is none, the one behind it.
     pub fn doc(&self, path: &[i32]) -> Option<Rc<str>> {
         self.docs.get(path).cloned()

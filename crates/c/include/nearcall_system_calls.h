@@ -1,0 +1,84 @@
+/* Made by crates/c/src/handle/system_calls.rs, where a test compares them.
+ *
+ * The system calls that a domain needs, for a program that confines itself with seccomp
+ * (docs/system-calls.md): DO is done with the name of each, as
+ *
+ *     #define NUMBER(name) SYS_##name,
+ *     static const int allowed[] = {
+ *         NEARCALL_CALLING_SYSTEM_CALLS(NUMBER) NEARCALL_BINDING_SYSTEM_CALLS(NUMBER)};
+ *
+ * or, with libseccomp, seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(name), 0). nearcall.h does
+ * not include this. */
+#ifndef NEARCALL_SYSTEM_CALLS_H
+#define NEARCALL_SYSTEM_CALLS_H
+
+/* Once bindings are made: for calls of every kind, and for their end. */
+#define NEARCALL_CALLING_SYSTEM_CALLS(DO) \
+    DO(accept4) \
+    DO(brk) \
+    DO(clock_gettime) \
+    DO(clock_nanosleep) \
+    DO(clone3) \
+    DO(close) \
+    DO(dup3) \
+    DO(epoll_ctl) \
+    DO(epoll_pwait) \
+    DO(exit) \
+    DO(exit_group) \
+    DO(fallocate) \
+    DO(fcntl) \
+    DO(fstat) \
+    DO(fstatfs) \
+    DO(ftruncate) \
+    DO(futex) \
+    DO(futex_waitv) \
+    DO(geteuid) \
+    DO(getpid) \
+    DO(getrandom) \
+    DO(getsockopt) \
+    DO(gettid) \
+    DO(madvise) \
+    DO(membarrier) \
+    DO(memfd_create) \
+    DO(mmap) \
+    DO(mprotect) \
+    DO(munmap) \
+    DO(openat) \
+    DO(ppoll) \
+    DO(prctl) \
+    DO(read) \
+    DO(recvmsg) \
+    DO(restart_syscall) \
+    DO(rseq) \
+    DO(rt_sigaction) \
+    DO(rt_sigprocmask) \
+    DO(sched_getaffinity) \
+    DO(sched_setaffinity) \
+    DO(sched_yield) \
+    DO(sendmsg) \
+    DO(set_robust_list) \
+    DO(setsockopt) \
+    DO(shutdown) \
+    DO(sigaltstack) \
+    DO(socketpair) \
+    DO(statx) \
+    DO(timerfd_create) \
+    DO(timerfd_settime) \
+    DO(unlink) \
+    DO(write)
+
+/* On top, to make a domain, to import, to export, and for as long as importers are admitted. */
+#define NEARCALL_BINDING_SYSTEM_CALLS(DO) \
+    DO(bind) \
+    DO(chmod) \
+    DO(connect) \
+    DO(epoll_create1) \
+    DO(eventfd2) \
+    DO(flock) \
+    DO(getsockname) \
+    DO(listen) \
+    DO(mkdir) \
+    DO(prlimit64) \
+    DO(socket)
+
+#endif
