@@ -43,6 +43,7 @@
     DO(mmap) \
     DO(mprotect) \
     DO(munmap) \
+    DO(open) \
     DO(openat) \
     DO(ppoll) \
     DO(prctl) \
