@@ -40,6 +40,7 @@ mod retrying;
 mod scratch;
 mod server;
 mod takes;
+mod twice;
 mod values;
 
 use std::ffi::{CStr, c_char};
