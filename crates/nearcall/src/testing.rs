@@ -97,8 +97,8 @@ impl TestServer {
 
 impl TestImporter {
     pub fn import(&self) -> Result<Binding, BindError> {
-        let mut options = ImportOptions::default();
-        options.scopes = Some(vec![self.scope.clone()]);
+        let scopes = Some(vec![self.scope.clone()]);
+        let options = ImportOptions { scopes, ..ImportOptions::default() };
         Binding::import_with(&self.client, &self.name, self.interface, options)
     }
 }

@@ -141,6 +141,10 @@ fn posted_twice(
     let generic = borrows.then(|| quote!(<'c>));
     let reference = if borrows { quote!(&'c) } else { quote!(&) };
     let pending = quote!(::nearcall::Pending<#lifetime, #evaluated>);
+    let posts = match given.is_empty() {
+        true => quote!(#post),
+        false => quote!(move |#client| #post(#client, #(#given),*)),
+    };
     quote! {
         fn #post #generic(
             #client: #reference ::nearcall::raw::Client,
@@ -149,6 +153,6 @@ fn posted_twice(
             #body
         }
         #copies
-        ::nearcall::PendingTwice::post(self.client, move |#client| #post(#client, #(#given),*))
+        ::nearcall::PendingTwice::post(self.client, #posts)
     }
 }

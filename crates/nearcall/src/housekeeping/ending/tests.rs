@@ -84,15 +84,15 @@ fn bindings_of_a_domain_whose_housekeeping_panics_are_revoked() {
 
 #[test]
 fn a_policy_that_panics_refuses_and_others_are_let_in() {
-    let mut export = ExportOptions::default();
     let asked = std::sync::atomic::AtomicBool::new(false);
-    export.policy = Policy::Ask(Box::new(move |_| {
+    let policy = Policy::Ask(Box::new(move |_| {
         // Relaxed: one thread asks.
         match asked.swap(true, std::sync::atomic::Ordering::Relaxed) {
             false => panic!("on purpose"),
             true => Admission::Admit,
         }
     }));
+    let export = ExportOptions { policy, ..ExportOptions::default() };
     let server = TestServer::with("panicky", Null(&INTERFACE), DomainOptions::default(), export);
     let refused = server.importer().import().unwrap_err();
     let BindError::NotAdmitted { reason, .. } = &refused else { panic!("{refused}") };
