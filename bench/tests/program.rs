@@ -344,10 +344,37 @@ fn stubs_builds_clients_in_c_and_cpp_and_says_what_a_parameter_costs_beside_none
     }
 }
 
-/// Whether a line has a ratio, or says one of these reasons for which it has none.
+#[test]
+fn python_builds_its_client_and_measures_it() {
+    if let Some(lack) = lacking::lack_of_python("python3") {
+        return lacking::lacking(&lack);
+    }
+    let output = table("python", &["--json", "--processors", "1"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let named = with(&lines, "subject", "nearcall-python");
+    if let Some(lack) = named.iter().find_map(|line| lack_in(line)) {
+        return lacking::lacking(&lack);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    for case in ["null", "add", "posted-64", "awaited-64", "64m-lent"] {
+        assert!(cases(&named).contains(&case), "{case}: {named:?}");
+    }
+    let excuses = ["changed places"];
+    assert!(named.iter().all(|line| is_measured(line, &excuses)), "{named:?}");
+}
+
+/// Whether a line has a time, or says one of these reasons for which it has none.
 fn is_measured(line: &Value, excuses: &[&str]) -> bool {
     let is_excused = |why: &str| excuses.iter().any(|excuse| why.contains(excuse));
-    line["ratio"].as_f64() > Some(0.0) || line["skipped"].as_str().is_some_and(is_excused)
+    line["p50_ns"].as_f64() > Some(0.0) || line["skipped"].as_str().is_some_and(is_excused)
+}
+
+/// What the machine lacks, if a line says so.
+fn lack_in(line: &Value) -> Option<String> {
+    let (_, lack) = line["skipped"].as_str()?.split_once("this machine lacks ")?;
+    Some(lack.to_owned())
 }
 
 #[test]
