@@ -21,6 +21,7 @@
 
 mod environment;
 
+use std::error::Error;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 
@@ -130,7 +131,9 @@ const fn served_by(case: &'static str, against: &'static str) -> Pair {
 struct Bout<'s> {
     stage: &'s Stage,
     rust: CallsClient,
+    /// Or what the machine lacks for one.
     python: Result<Rival, String>,
+    /// Or why there is none, or none any more.
     grpc: Result<Rival, String>,
     tallies: [Tally; PAIRS.len()],
     /// Ends last, after the binding.
@@ -142,7 +145,7 @@ struct Bout<'s> {
 pub fn measure(options: Options, made: Option<&Path>) -> Result<Table, Failure> {
     let mut table = Table::new(NAME);
     // Before this thread, whose processors pip inherits, is bound to one of them.
-    let (python, grpc) = environments(made);
+    let (python, grpc) = environments(made)?;
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         PAIRS.iter().for_each(|pair| table.skip(pair.case, pair.subject.0, why));
@@ -184,18 +187,25 @@ pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
+/// An environment, or why there is none.
+type Place = Result<PathBuf, String>;
+
 /// Environments for the package and for grpcio, which are one.
-fn environments(made: Option<&Path>) -> (Result<PathBuf, String>, Result<PathBuf, String>) {
-    let said = |error: Failure| error.to_string();
+fn environments(made: Option<&Path>) -> Result<(Place, Place), Failure> {
     let python = match made {
         Some(made) => Ok(made.to_owned()),
-        None => environment::build().map_err(said),
+        None => environment::build().map_err(|error| of_ours(&*error))?,
     };
     let grpc = match (&python, made) {
-        (Ok(python), None) => environment::add_grpc(python).map_err(said),
+        (Ok(python), None) => environment::add_grpc(python).map_err(|error| error.to_string()),
         _ => Ok(()),
     };
-    (python.clone(), grpc.and(python))
+    Ok((python.clone(), grpc.and(python)))
+}
+
+/// Our client is not to fail.
+fn of_ours(error: &dyn Error) -> Failure {
+    format!("{SUBJECT}: {error}").into()
 }
 
 impl<'s> Bout<'s> {
@@ -203,25 +213,29 @@ impl<'s> Bout<'s> {
         stage: &'s Stage,
         domain: &Domain,
         runtime: &Path,
-        (python, grpc): (&Result<PathBuf, String>, &Result<PathBuf, String>),
+        (python, grpc): (&Place, &Place),
     ) -> Result<Bout<'s>, Failure> {
         // Where a program looks that is told no directory.
         let names = runtime.join("nearcall");
         let server = calls::start(ROLE, &names, stage.there)?;
         let rust = calls::import(domain, &names)?;
-        let rival = |environment: &Result<PathBuf, String>, program, processors: &[u32]| {
-            let environment = environment.clone()?;
-            let mut command = environment::program(&environment, program);
-            command.args(processors.iter().map(u32::to_string)).env("XDG_RUNTIME_DIR", runtime);
+        let rival = |environment: &PathBuf, program| {
+            let mut command = environment::program(environment, program);
+            let processors = [stage.here, stage.there].map(|processor| processor.to_string());
+            command.args(processors).env("XDG_RUNTIME_DIR", runtime);
             let place = environment.display();
             Rival::begin(command).map_err(|error| format!("{place}: {error}"))
         };
-        let python = rival(python, "client.py", &[stage.here, stage.there]);
-        let grpc = rival(grpc, "grpc_client.py", &[stage.here, stage.there]);
+        let python = match python {
+            Ok(place) => Ok(rival(place, "client.py").map_err(|why| format!("{SUBJECT}: {why}"))?),
+            Err(lack) => Err(lack.clone()),
+        };
+        let grpc = grpc.as_ref().map_err(String::clone);
+        let grpc = grpc.and_then(|place| rival(place, "grpc_client.py"));
         Ok(Bout { stage, rust, python, grpc, tallies: Default::default(), _server: server })
     }
 
-    /// Measures every pair once. One that fails is out; ours in Rust is not to fail.
+    /// Measures every pair once. A peer that fails is out; ours are not to fail.
     fn round(&mut self) -> Result<(), Failure> {
         for (index, Pair { subject, against, .. }) in PAIRS.iter().enumerate() {
             if self.lack(subject.1).or(self.lack(against.1)).is_some() {
@@ -252,18 +266,23 @@ impl<'s> Bout<'s> {
     }
 
     fn measured(&mut self, who: Who, plan: Plan) -> Result<Samples, Failure> {
-        let (rival, case) = match who {
-            Who::Rust { is_add: false } => return Ok(plan.time(|| self.rust.null())?),
+        match who {
+            Who::Rust { is_add: false } => Ok(plan.time(|| self.rust.null())?),
             Who::Rust { is_add: true } => {
                 let add =
                     || self.rust.add(black_box(2), black_box(3)).map(|sum| _ = black_box(sum));
-                return Ok(plan.time(add)?);
+                Ok(plan.time(add)?)
             }
-            Who::Python(case) => (&mut self.python, case),
-            Who::Grpc => (&mut self.grpc, "null"),
-        };
-        let measured = rival.as_mut().map_err(|why| why.clone())?.measure(case, plan);
-        measured.inspect_err(|error| *rival = Err(error.to_string()))
+            Who::Python(case) => {
+                let python = self.python.as_mut().map_err(|lack| lack.clone())?;
+                python.measure(case, plan).map_err(|error| of_ours(&*error))
+            }
+            Who::Grpc => {
+                let grpc = self.grpc.as_mut().map_err(|why| why.clone())?;
+                let measured = grpc.measure("null", plan);
+                measured.inspect_err(|error| self.grpc = Err(error.to_string()))
+            }
+        }
     }
 
     fn tell(&self, table: &mut Table) {

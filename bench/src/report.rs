@@ -84,28 +84,29 @@ struct Row {
 
 /// Makes the report of `files`, or, if there are none, of all tables, which are measured now.
 pub fn make(files: &[PathBuf], rounds: Option<u32>, out: &Path) -> Result<(), Failure> {
-    let (text, machine) = if files.is_empty() {
-        (measure(rounds)?, Machine::here().to_string())
+    let (text, silent, machine) = if files.is_empty() {
+        let (text, silent) = measure(rounds)?;
+        (text, silent, Machine::here().to_string())
     } else {
         let texts = files.iter().map(|file| {
             let text = std::fs::read_to_string(file);
             text.map_err(|error| format!("{}: {error}", file.display()))
         });
-        (texts.collect::<Result<String, _>>()?, "read from files".to_owned())
+        (texts.collect::<Result<String, _>>()?, Vec::new(), "read from files".to_owned())
     };
     let tables = read(&text)?;
     std::fs::write(out, page(&tables, &machine)?)?;
-    let unfinished: Vec<_> = tables.iter().filter(|table| !table.is_done).collect();
-    match unfinished[..] {
-        [] => Ok(()),
-        [table, ..] => Err(format!("{} did not end well", table.name).into()),
+    let unfinished = tables.iter().filter(|table| !table.is_done).map(|table| &*table.name);
+    match unfinished.chain(silent).next() {
+        None => Ok(()),
+        Some(name) => Err(format!("{name} did not end well").into()),
     }
 }
 
-/// What every table prints. Each runs in a process of its own, because each binds itself to a
-/// processor.
-fn measure(rounds: Option<u32>) -> Result<String, Failure> {
-    let mut text = String::new();
+/// What every table prints, and the names of those that print nothing. Each runs in a process of
+/// its own, because each binds itself to a processor.
+fn measure(rounds: Option<u32>) -> Result<(String, Vec<&'static str>), Failure> {
+    let (mut text, mut silent) = (String::new(), Vec::new());
     for (name, _) in TABLES {
         eprintln!("measuring {name}");
         let mut command = Command::new(std::env::current_exe()?);
@@ -114,12 +115,15 @@ fn measure(rounds: Option<u32>) -> Result<String, Failure> {
             command.args(["--rounds", &rounds.to_string()]);
         }
         let output = command.output()?;
+        if output.stdout.is_empty() {
+            silent.push(name);
+        }
         text.push_str(&String::from_utf8(output.stdout)?);
         if !output.status.success() {
             eprintln!("{name}: {}", output.status);
         }
     }
-    Ok(text)
+    Ok((text, silent))
 }
 
 /// Takes lines apart by table. No lines of any table is a failure.

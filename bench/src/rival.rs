@@ -55,22 +55,32 @@ struct Artifact {
 
 /// Compiles a program of `bench/peers`, unless that was done before, and says where it is.
 pub fn build(package: &str) -> Result<PathBuf, Failure> {
-    let mut programs = make(MANIFEST, package)?.into_iter().filter_map(|made| made.executable);
+    let made = make(MANIFEST, package, "release")?;
+    let mut programs = made.into_iter().filter_map(|made| made.executable);
     programs.next_back().ok_or_else(|| format!("{package} has no program").into())
 }
 
-/// The static library of a package of this workspace, compiled unless it was before.
+/// What is said of a client of ours for want of something that a machine has or has not: why it is
+/// skipped. CI has everything.
+pub fn excuse(lack: &str) -> Result<String, Failure> {
+    Ok(lacking::excuse(lacking::is_ci(), lack)?)
+}
+
+/// The static library of a package of this workspace, compiled unless it was before, by this
+/// program's own profile.
 pub fn library(package: &str) -> Result<PathBuf, Failure> {
-    let files = make(OWN_MANIFEST, package)?.into_iter().flat_map(|made| made.filenames);
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    let made = make(OWN_MANIFEST, package, profile)?;
+    let files = made.into_iter().flat_map(|made| made.filenames);
     let mut libraries = files.filter(|file| file.extension().is_some_and(|end| end == "a"));
     libraries.next_back().ok_or_else(|| format!("{package} has no static library").into())
 }
 
-/// What cargo makes of a package of a workspace, and what it depends on, for release.
-fn make(manifest: &str, package: &str) -> Result<Vec<Artifact>, Failure> {
+/// What cargo makes of a package of a workspace, and what it depends on.
+fn make(manifest: &str, package: &str, profile: &str) -> Result<Vec<Artifact>, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--release", "--locked", "--manifest-path", manifest]);
+    command.args(["build", "--profile", profile, "--locked", "--manifest-path", manifest]);
     command.args(["--package", package, "--message-format", "json-render-diagnostics"]);
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {

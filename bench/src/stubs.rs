@@ -16,6 +16,8 @@
 
 mod programs;
 
+use std::error::Error;
+use std::fmt::Display;
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,6 +73,7 @@ struct Bout<'s> {
     stage: &'s Stage,
     ours: &'s Bound,
     language: &'static Language,
+    /// Or what the machine lacks for one.
     client: Result<Rival, String>,
     version: String,
     tallies: [Tally; Called::ALL.len()],
@@ -93,13 +96,11 @@ pub fn measure(options: Options, compiled: Option<&Path>) -> Result<Table, Failu
     let mut table = Table::new(NAME);
     let directory = tempfile::tempdir()?;
     // Before this thread, whose processors cargo inherits, is bound to one of them.
-    let programs: Vec<_> = LANGUAGES
-        .iter()
-        .map(|language| match compiled {
-            Some(compiled) => Ok(compiled.join(language.name)),
-            None => language.build(directory.path()).map_err(|error| error.to_string()),
-        })
-        .collect();
+    let programs = LANGUAGES.iter().map(|language| match compiled {
+        Some(compiled) => Ok(Ok(compiled.join(language.name))),
+        None => language.build(directory.path()).map_err(|error| named(language.name, &*error)),
+    });
+    let programs = programs.collect::<Result<Vec<_>, Failure>>()?;
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         Called::ALL.into_iter().for_each(|called| table.skip(called.name(), OURS, why));
@@ -110,9 +111,9 @@ pub fn measure(options: Options, compiled: Option<&Path>) -> Result<Table, Failu
         // Where a program looks that is told no directory.
         let ours = Bound::start(&domain, &runtime.join("nearcall"), stage.there)?;
         let languages = LANGUAGES.iter().zip(&programs);
-        let mut bouts: Vec<_> = languages
-            .map(|(language, program)| Bout::start((stage, &ours), language, program, &runtime))
-            .collect();
+        let bouts = languages
+            .map(|(language, program)| Bout::start((stage, &ours), language, program, &runtime));
+        let mut bouts = bouts.collect::<Result<Vec<_>, Failure>>()?;
         let mut passing = Passing::start(stage, &domain, &runtime.join("parameters"))?;
         for _ in 0..options.rounds {
             bouts.iter_mut().try_for_each(Bout::round)?;
@@ -122,6 +123,11 @@ pub fn measure(options: Options, compiled: Option<&Path>) -> Result<Table, Failu
         passing.tell(&mut table);
     }
     Ok(table)
+}
+
+/// Why there is nothing, and of whom.
+fn named(whose: impl Display, error: &dyn Error) -> Failure {
+    format!("{whose}: {error}").into()
 }
 
 /// What the server's process does.
@@ -135,33 +141,33 @@ impl<'s> Bout<'s> {
         language: &'static Language,
         program: &Result<PathBuf, String>,
         runtime: &Path,
-    ) -> Bout<'s> {
-        let client = program.clone().and_then(|program| {
-            let mut command = Command::new(&program);
-            command.arg(stage.here.to_string()).env("XDG_RUNTIME_DIR", runtime);
-            Rival::begin(command).map_err(|error| format!("{}: {error}", program.display()))
-        });
+    ) -> Result<Bout<'s>, Failure> {
+        let client = match program {
+            Ok(program) => {
+                let mut command = Command::new(program);
+                command.arg(stage.here.to_string()).env("XDG_RUNTIME_DIR", runtime);
+                let begun = Rival::begin(command);
+                Ok(begun.map_err(|error| named(program.display(), &*error))?)
+            }
+            Err(lack) => Err(lack.clone()),
+        };
         let version = client.as_ref().map_or(String::new(), |client| client.version().to_owned());
-        Bout { stage, ours, language, client, version, tallies: Default::default() }
+        Ok(Bout { stage, ours, language, client, version, tallies: Default::default() })
     }
 
-    /// Measures every call once. A client that fails is out; ours is not to fail.
+    /// Measures every call once. None of the two is to fail.
     fn round(&mut self) -> Result<(), Failure> {
         for (called, tally) in Called::ALL.into_iter().zip(&mut self.tallies) {
             let Ok(client) = &mut self.client else { return Ok(()) };
             let plan = called.plan(self.stage);
-            let mut failed = None;
             let round = self.stage.beside(
                 || {
                     let measured = client.measure(called.name(), plan);
-                    measured.inspect_err(|error| failed = Some(error.to_string()))
+                    measured.map_err(|error| named(self.language.name, &*error))
                 },
                 || Ok(called.measure(self.ours, plan)?),
             );
-            match failed {
-                Some(why) => self.client = Err(why),
-                None => tally.add(round?),
-            }
+            tally.add(round?);
         }
         Ok(())
     }

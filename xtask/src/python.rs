@@ -37,7 +37,7 @@ const ENVIRONMENT: &str = "target/python/environment";
 /// Makes the environment below `target`, builds the package into it, and runs its tests against
 /// servers of this workspace. Without Python that is said, and nothing is counted; CI has it.
 pub fn run(root: &Path) -> Result<(), Failed> {
-    if let Some(lack) = lack("python3") {
+    if let Some(lack) = lacking::lack_of_python("python3") {
         return step::lacking(&lack);
     }
     let place = root.join(PLACE);
@@ -158,30 +158,6 @@ fn tests_passed(line: &str) -> usize {
     }
 }
 
-/// What an environment is made with, and says if it cannot be.
-const ASKED: &str = r#"
-import sys
-if sys.version_info < (3, 11):
-    sys.exit(print("python3 of 3.11 or later: this one is", sys.version.split()[0]))
-try:
-    import venv, ensurepip
-except ImportError as error:
-    print("the module", error.name, "of python3, which is in python3-venv")
-"#;
-
-/// What is missing to make an environment.
-pub fn lack(python: &str) -> Option<String> {
-    let mut command = Command::new(python);
-    let output = command.args(["-c", ASKED]).stdin(Stdio::null()).stderr(Stdio::null()).output();
-    match output {
-        Ok(output) if output.status.success() => {
-            let said = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
-            Some(said).filter(|said| !said.is_empty())
-        }
-        _ => Some(format!("{python} of 3.11 or later")),
-    }
-}
-
 /// A step that counts nothing.
 fn done(command: &mut Command) -> Result<(), Failed> {
     let program = command.get_program().to_owned();
@@ -197,12 +173,6 @@ fn done(command: &mut Command) -> Result<(), Failed> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_python_that_is_not_there_is_what_is_missing() {
-        let wanted = "a-python-that-is-not-there of 3.11 or later";
-        assert_eq!(lack("a-python-that-is-not-there").as_deref(), Some(wanted));
-    }
 
     #[test]
     fn only_the_line_that_counts_is_counted() {

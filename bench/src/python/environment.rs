@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::child::Failure;
+use crate::rival;
 
 /// Where this package stands.
 const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
@@ -21,25 +22,35 @@ const STUBS: &str = env!("OUT_DIR");
 /// What compiles the package, and what it needs.
 const TOOLS: [&str; 2] = ["maturin>=1.9,<2", "numpy>=1.26"];
 
-/// Makes the environment below `target`, with everything but grpcio. What was there is brought up
-/// to date.
-pub fn build() -> Result<PathBuf, Failure> {
-    let place = PathBuf::from(format!("{PACKAGE}/../target/python"));
-    let environment = place.join("measured");
-    let python = environment.join("bin/python");
-    if !python.exists() {
-        let mut command = Command::new("python3");
-        done(command.args(["-m", "venv"]).arg(&environment))?;
+/// Makes the environment below `target`, that of `cargo xtask python`, with everything but grpcio;
+/// or says what the machine lacks for that. What was there is brought up to date.
+pub fn build() -> Result<Result<PathBuf, String>, Failure> {
+    let workspace = Path::new(PACKAGE).parent().ok_or("this package is one of a workspace")?;
+    let place = workspace.join("target/python");
+    let environment = place.join("environment");
+    if let Some(lack) = lacking::lack_of_python("python3") {
+        return rival::excuse(&lack).map(Err);
     }
-    done(pip(&environment).args(TOOLS))?;
+    if let Err(error) = make(&environment) {
+        let lack = format!("what compiles the package: {error}");
+        return rival::excuse(&lack).map(Err);
+    }
     let mut path = environment.join("bin").into_os_string();
     path.push(":");
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut install = pip(&environment);
     install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]).env("PATH", path);
-    install.env("CARGO_TARGET_DIR", place.join("measured-target"));
-    done(install.arg(format!("{PACKAGE}/../bindings/python")))?;
-    Ok(environment)
+    install.env("CARGO_TARGET_DIR", place);
+    done(install.arg(workspace.join("bindings/python")))?;
+    Ok(Ok(environment))
+}
+
+/// Of other people's packages: they are to be had, or they are not.
+fn make(environment: &Path) -> Result<(), Failure> {
+    if !environment.join("bin/python").exists() {
+        done(Command::new("python3").args(["-m", "venv"]).arg(environment))?;
+    }
+    done(pip(environment).args(TOOLS))
 }
 
 /// Adds grpcio, unless it is there.

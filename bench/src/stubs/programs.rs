@@ -38,8 +38,15 @@ pub const LANGUAGES: [Language; 2] = [
 ];
 
 impl Language {
-    /// Compiles its client to a program in `directory`.
-    pub fn build(&self, directory: &Path) -> Result<PathBuf, Failure> {
+    /// Compiles its client to a program in `directory`; or says what the machine lacks for that.
+    pub fn build(&self, directory: &Path) -> Result<Result<PathBuf, String>, Failure> {
+        match ["gcc", self.compiler].into_iter().find_map(lacking::lack_of) {
+            Some(lack) => rival::excuse(&lack).map(Err),
+            None => self.built(directory).map(Ok),
+        }
+    }
+
+    fn built(&self, directory: &Path) -> Result<PathBuf, Failure> {
         let library = rival::library("nearcall-c")?;
         let stubs = directory.join(format!("stubs-{}.o", self.name));
         let mut command = optimizing("gcc");

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nearcall::name::Scope;
-use nearcall::raw::{Call, Client, DescriptorKind, Interruptible, Reply};
+use nearcall::raw::{
+    Ahead, Call, Client, DescriptorKind, Interruptible, Reply, is_worth_another_try,
+};
 use nearcall::{CallError, ImportOptions, Rebind, WhenExhausted};
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
@@ -19,7 +21,7 @@ use crate::domain::{check_own, domain};
 use crate::errors;
 use crate::knobs::WaitPolicy;
 use crate::messages::{self, Filled, Fixed, Side};
-use crate::pending::{Pending, UnderWay};
+use crate::pending::{Again, Pending, UnderWay};
 use crate::read::Unread;
 use crate::table::{Message, Plan, Procedure, Role};
 use crate::tables::Interface;
@@ -190,12 +192,17 @@ impl Binding {
             return Err(PyTypeError::new_err(message));
         }
         let index = procedure as u32;
+        // Copies of descriptors would be system calls at each post.
+        let is_twice = plan.is_retried && filled.passed.is_empty();
+        let filled = if is_twice { filled.into_own() } else { filled };
+        let until_ns = if is_twice { self.client.until_ns() } else { 0 };
         let interruptible = Interruptible::begin(errors::is_interrupted);
         let posted = py.detach(|| {
             UnderWay::try_new(self.client.clone(), |client| {
-                let call = client.claim_of_class(plan.class, index)?;
-                let call = fill_call(call, client, plan, &filled)?;
-                call.post_ahead(plan.request.fixed_bytes as u32, None).map(Some)
+                match posted(client, plan, index, &filled) {
+                    Err(error) if !is_twice || !is_worth_another_try(&error) => Err(error),
+                    posted => Ok(Some(posted)),
+                }
             })
         });
         drop(interruptible);
@@ -203,7 +210,10 @@ impl Binding {
             return Err(raised);
         }
         match posted {
-            Ok(under_way) => Ok(Pending::new(under_way, Arc::clone(&self.plan), procedure)),
+            Ok(under_way) => {
+                let again = is_twice.then(|| Box::new(Again { until_ns, filled }));
+                Ok(Pending::new((under_way, again), Arc::clone(&self.plan), procedure))
+            }
             Err(error) => Err(errors::of_call_with(py, &error, &filled.passed)),
         }
     }
@@ -255,8 +265,20 @@ fn duration(seconds: f64) -> PyResult<Duration> {
 /// A reply, and the descriptors beside it.
 pub type Replied<'b> = (Reply<'b>, Vec<PeerDescriptor>);
 
+/// Posts a call whose reply is collected later.
+fn posted<'b>(
+    client: &'b Client,
+    procedure: &Procedure,
+    index: u32,
+    filled: &Filled,
+) -> Result<Ahead<'b>, Box<CallError>> {
+    let call = client.claim_of_class(procedure.class, index)?;
+    let call = fill_call(call, client, procedure, filled)?;
+    call.post_ahead(procedure.request.fixed_bytes as u32, None)
+}
+
 /// Everything of a call that needs no interpreter.
-fn exchange<'b>(
+pub fn exchange<'b>(
     client: &'b Client,
     procedure: &Procedure,
     index: u32,

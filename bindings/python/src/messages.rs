@@ -81,6 +81,15 @@ impl Filled {
         Ok(())
     }
 
+    /// Nothing of it is the caller's to change any more.
+    pub fn into_own(self) -> Filled {
+        let own = |payload| match payload {
+            Payload::Lying(view) => Payload::Made(view.bytes().to_vec()),
+            payload => payload,
+        };
+        Filled { payloads: self.payloads.into_iter().map(own).collect(), ..self }
+    }
+
     /// Bytes of the variable part: each payload is padded to 8.
     pub fn variable_bytes(&self) -> u64 {
         self.payloads.iter().map(|payload| payload.argument().payload_bytes()).sum()

@@ -138,8 +138,8 @@ def lying(passing: types.ModuleType, tmp_path: pathlib.Path) -> types.ModuleType
 
 def compile_python(interface: pathlib.Path, output: pathlib.Path) -> None:
     """Runs the compiler."""
-    command = [PROGRAMS / "nearcall", "compile", "--language", "python", interface, "-o", output]
-    command += ["-I", ROOT / "tests/idl/good"]
+    command: list[str | pathlib.Path] = [PROGRAMS / "nearcall", "compile", "--language", "python"]
+    command += [interface, "-o", output, "-I", ROOT / "tests/idl/good"]
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 

@@ -94,6 +94,52 @@ def test_an_awaited_call_outlives_its_server(serve: Serve, again: Again) -> None
     assert [before, after] == [life.child.pid for life in lives]
 
 
+def test_posted_calls_outlive_their_server(serve: Serve, again: Again) -> None:
+    first = serve("posted-life")
+    client = again.AgainClient.import_("posted-life", rebind_timeout=LONG)
+    octets = bytearray(b"octets" * 20_000)
+    before = bytes(octets)
+    with followed(serve, first, "posted-life") as lives:
+        pid = client.pid()
+        carried = client.posting.carry(pid, "text", octets)
+        outlived = client.posting.outlive(pid)
+        # They are the caller's again.
+        octets[:] = bytes(len(octets))
+        assert carried.collect() == ("text", before)
+        after = outlived.collect()
+    assert after == lives[1].child.pid
+    # Over the dead binding.
+    early = client.posting.pid()
+    assert early.is_replied
+    assert early.collect() == after
+    client.posting.outlive(0).cancel()
+    with pytest.raises(again.Gone) as raised:
+        client.posting.carry(0, "", b"").collect()
+    assert raised.value.which == after
+
+
+def test_what_is_posted_and_may_not_run_twice_fails(serve: Serve, again: Again) -> None:
+    first = serve("posted-once")
+    client = again.AgainClient.import_("posted-once", rebind_timeout=LONG)
+    ended = client.posting.end(client.pid())
+    first.child.wait()
+    serve("posted-once")
+    with pytest.raises(nearcall.CallFailed) as raised:
+        ended.collect()
+    assert raised.value.ran is nearcall.Ran.MAYBE
+    with pytest.raises(nearcall.NotExecuted):
+        client.posting.end(0)
+
+
+def test_a_deadline_holds_for_both_tries_of_a_posted_call(serve: Serve, again: Again) -> None:
+    first = serve("posted-hasty")
+    client = again.AgainClient.import_("posted-hasty", rebind_timeout=LONG)
+    ended(first, client)
+    pending = client.with_deadline(0.05).posting.pid()
+    with pytest.raises(nearcall.NotExecuted):
+        pending.collect()
+
+
 def test_what_may_not_run_twice_fails(serve: Serve, again: Again) -> None:
     first = serve("once-only")
     client = again.AgainClient.import_("once-only", rebind_timeout=LONG)

@@ -74,7 +74,8 @@
  * ones NEARCALL_NOT_EXECUTED. nearcall_rebind_<interface> binds to who exports the name now, and a
  * call of an @idempotent operation is made once more by itself, over such a binding: what the first
  * try said is told if there is none in time, or if the second has not run. Both wait for somebody to
- * export the name as long as the options of the import say.
+ * export the name as long as the options of the import say. Of a posted call that is done by its
+ * collection, for which its arguments are copied; one that passes descriptors is not made again.
  *
  * An environment says after an error whether the procedure ran, for which reason it did not, and of
  * which life of the server that is; nearcall_may_retry whether another try may help:
@@ -389,10 +390,14 @@ typedef struct nearcall_ahead {
     const void *lead;
 } nearcall_ahead;
 
+#define NEARCALL_POSTED_ONCE 0u  /* somebody collects it */
+#define NEARCALL_POSTED_AHEAD 1u /* nobody has to wait for it yet */
+#define NEARCALL_POSTED_TWICE 2u /* it may run twice: what is held is libnearcall's alone */
+
 /* A call that is posted and not collected, as the records of generated halves hold it. */
 typedef struct nearcall_posted {
     bool is_posted;
-    bool is_ahead; /* nobody has to wait for it yet */
+    uint8_t kind;
     nearcall_ahead held;
 } nearcall_posted;
 
@@ -650,6 +655,12 @@ bool nearcall_post(const nearcall_client *client, uint32_t procedure,
                    nearcall_posted *posted, nearcall_environment *environment);
 bool nearcall_collect(nearcall_posted *posted, nearcall_reply *reply,
                       nearcall_environment *environment);
+/* Of a procedure whose calls may run twice: what a second try needs is copied. */
+bool nearcall_post_twice(const nearcall_client *client, uint32_t procedure,
+                         const nearcall_message *request, bool expects_descriptors,
+                         nearcall_posted *posted, nearcall_environment *environment);
+bool nearcall_collect_twice(nearcall_posted *posted, nearcall_reply *reply,
+                            nearcall_environment *environment);
 /* Of a kept reply; after an error it is not kept any more. */
 bool nearcall_reply_take(nearcall_reply *reply, uint32_t variable_at, nearcall_take *takes,
                          uint32_t take_count, nearcall_environment *environment);

@@ -371,7 +371,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_post(nearcall_held *held, uint32_t procedu
     seen = __atomic_exchange_n(&head->turn, idle + 2, __ATOMIC_RELEASE);
     nearcall_begin(environment);
     posted->is_posted = true;
-    posted->is_ahead = false;
+    posted->kind = NEARCALL_POSTED_ONCE;
     posted->held = ahead;
     __atomic_store_n(&astack->outstanding, *nearcall_number(), __ATOMIC_RELAXED);
     /* Row K1, after what was noted. */

@@ -42,6 +42,7 @@ mod server;
 #[cfg(test)]
 mod system_calls;
 mod takes;
+mod twice;
 mod values;
 
 use std::ffi::{CStr, c_char};

@@ -221,6 +221,11 @@ impl Binding {
         self.inner.renew(until_ns).map(|inner| Binding { inner })
     }
 
+    /// The same for a task.
+    pub(crate) async fn renewed_awaited(&self, until_ns: u64) -> Result<Binding, BindError> {
+        self.inner.renew_awaited(until_ns).await.map(|inner| Binding { inner })
+    }
+
     /// How many A-stacks the server holds whose calls were aborted (L55).
     pub fn captured_count(&self) -> u32 {
         self.inner.captured_count()

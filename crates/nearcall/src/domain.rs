@@ -6,9 +6,10 @@
 //!         └─ table          the bindings that this domain serves
 //! ```
 
+use std::any::Any;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use nearcall_core::{RevokeReason, WaitPolicy};
@@ -121,6 +122,8 @@ pub(crate) struct DomainCore {
     trust: TrustClasses,
     numbers: AtomicU64,
     is_stopping: AtomicBool,
+    /// What a thread of it has panicked with, so that it has ended.
+    broken: OnceLock<String>,
     /// Of the process that has made it.
     pub process_id: u32,
 }
@@ -162,9 +165,23 @@ impl Domain {
         }
         let core = Arc::new(DomainCore::new(options)?);
         Housekeeping::start(&core)?;
+        Ok(Domain::of(core))
+    }
+
+    /// One whose house `keep` keeps.
+    #[cfg(test)]
+    pub(crate) fn kept_by(
+        keep: impl FnOnce(&Arc<DomainCore>) + Send + 'static,
+    ) -> io::Result<Domain> {
+        let core = Arc::new(DomainCore::new(DomainOptions::default())?);
+        Housekeeping::start_as(&core, keep)?;
+        Ok(Domain::of(core))
+    }
+
+    fn of(core: Arc<DomainCore>) -> Domain {
         let whom: Weak<DomainCore> = Arc::downgrade(&core);
         let _listed = forks::tell(whom);
-        Ok(Domain { life: Arc::new(Life { core, _listed }) })
+        Domain { life: Arc::new(Life { core, _listed }) }
     }
 
     /// Ends the domain's part in an orderly way, and waits for it: calls that were not taken are
@@ -175,6 +192,16 @@ impl Domain {
     /// that are finished.
     pub fn shut_down(&self) {
         self.core().shut_down();
+    }
+
+    /// Why the domain has ended by itself, in words; `None`: it has not.
+    ///
+    /// One of its threads has panicked, as for a broken invariant, and not in a procedure or in
+    /// whatever else is the program's. Then everybody that it served is hung up on, nobody is let
+    /// in, its own bindings are revoked where the thread is the one that keeps house, and whatever
+    /// begins in it is refused with these words. [`Domain::shut_down`] waits for no such thread.
+    pub fn failure(&self) -> Option<&str> {
+        self.core().broken.get().map(String::as_str)
     }
 
     pub(crate) fn core(&self) -> &Arc<DomainCore> {
@@ -196,6 +223,7 @@ impl DomainCore {
             trust: TrustClasses::default(),
             numbers: AtomicU64::new(1),
             is_stopping: AtomicBool::new(false),
+            broken: OnceLock::new(),
             process_id: std::process::id(),
         })
     }
@@ -246,8 +274,13 @@ impl DomainCore {
         self.housekeeping.stop();
     }
 
-    /// An invariant does not hold: hangs up on everybody that is served, and lets nobody in.
-    pub fn break_off(&self) {
+    /// An invariant does not hold, and a thread has panicked with this: hangs up on everybody that
+    /// is served, and lets nobody in.
+    pub fn break_off(&self, thread: &str, panic: &(dyn Any + Send)) {
+        let said = panic.downcast_ref::<&'static str>().copied();
+        let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        let why = format!("{thread} has panicked: {}", said.unwrap_or("not in words"));
+        let why = self.broken.get_or_init(|| why);
         // Relaxed: see `is_stopping`.
         self.is_stopping.store(true, Ordering::Relaxed);
         for binding in self.table.load().bindings() {
@@ -255,6 +288,8 @@ impl DomainCore {
             binding.socket.hang_up();
         }
         self.processors.announce();
+        // Last: what writes it down is anybody's code.
+        tracing::error!(why, "a domain ends");
     }
 
     /// Refuses to begin anything in a domain that was shut down, or is a parent's.
@@ -264,9 +299,10 @@ impl DomainCore {
             let reason = format!("process {own} was forked from {parent}, whose domain it is");
             return Err(io::Error::other(reason));
         }
-        match self.is_stopping() {
-            true => Err(io::Error::other("the domain was shut down")),
-            false => Ok(()),
+        match (self.broken.get(), self.is_stopping()) {
+            (Some(why), _) => Err(io::Error::other(format!("the domain has ended: {why}"))),
+            (None, true) => Err(io::Error::other("the domain was shut down")),
+            (None, false) => Ok(()),
         }
     }
 

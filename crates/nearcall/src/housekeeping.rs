@@ -2,6 +2,7 @@
 //! growth requests. Nothing of a call waits for it (MECHANISMS 8: no instruction on the hot path).
 
 mod cancelled;
+mod ending;
 mod late;
 pub(crate) mod lives;
 mod unclaimed;
@@ -131,13 +132,6 @@ impl Housekeeping {
         };
         housekeeping.poller.add(&housekeeping.waker, WAKER)?;
         Ok(housekeeping)
-    }
-
-    /// Starts the thread.
-    pub fn start(core: &Arc<DomainCore>) -> io::Result<()> {
-        let on_thread = Arc::clone(core);
-        let thread = std::thread::Builder::new().name("nearcall-house".to_owned());
-        thread.spawn(move || keep(&on_thread)).map(drop)
     }
 
     /// Ends the thread, and with it all that is watched.
@@ -393,7 +387,7 @@ impl Watched {
     }
 }
 
-/// The thread.
+/// The life of the thread.
 fn keep(core: &Arc<DomainCore>) {
     let house = &core.housekeeping;
     let mut ready = Vec::new();
@@ -433,14 +427,6 @@ fn keep(core: &Arc<DomainCore>) {
         house.end_late_handshakes();
         core.introductions.end_late(core);
     }
-    house.handshakes().clear();
-    core.introductions.clear();
-    house.paused().clear();
-    house.forget_all();
-    // They know their bindings, and these know them.
-    core.table.load().bindings().for_each(|binding| binding.suspended.clear());
-    core.table.clear();
-    house.wake_all_concerned();
 }
 
 /// One descriptor is ready.

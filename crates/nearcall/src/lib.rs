@@ -66,7 +66,7 @@ mod wire;
 
 pub use binding::{Binding, ImportOptions, Rebind, WhenExhausted};
 pub use client::awaited_feed::{AwaitedFeed, AwaitedSink};
-pub use client::call_all::call_all;
+pub use client::call_all::{Outstanding, call_all};
 pub use client::cancellation::Cancellation;
 pub use client::feed::{Feed, Sink, Unbegun};
 pub use client::lent::{Lent, OpaqueIn};
@@ -82,7 +82,7 @@ pub use nearcall_abi::{
 };
 pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};
-pub use raw::{Opaque, OpaqueOut, Pending, Refusal};
+pub use raw::{Opaque, OpaqueOut, Pending, PendingTwice, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Policy};
 pub use server::current::{Cancelled, CurrentCall, current_call};
 pub use server::exchange::one_way::Answer;

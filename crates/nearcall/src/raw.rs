@@ -25,6 +25,7 @@ pub mod plain;
 mod reply;
 mod scratch;
 mod served;
+mod twice;
 mod variable;
 
 pub use nearcall_abi::MESSAGE_BYTES_MAX;
@@ -37,6 +38,7 @@ pub use crate::client::cancellation::{enter as enter_cancellation, leave as leav
 pub use crate::client::hasty::in_haste;
 pub use crate::client::interrupt::Interruptible;
 pub use crate::client::lead::Lead;
+pub use crate::client::rebind::is_worth_another_try;
 pub use ahead::{AHEAD_LAYOUT, Ahead};
 pub use arguments::{Arguments, Entries, Finish, Outcome, Refusal, Replied, Results};
 pub use awaiting::Awaiting;
@@ -57,6 +59,7 @@ pub use opaque::{Opaque, OpaqueOut};
 pub use pending::Pending;
 pub use reply::Reply;
 pub use scratch::{Bytes, Elements, Marshalled, Room, Text};
+pub use twice::{PendingTwice, Tries};
 pub use variable::Variable;
 
 pub(crate) use served::ServedCall;

@@ -4,10 +4,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
+use nearcall_os::poll::Poller;
 
 use crate::name::Scope;
 use crate::raw::{Arguments, Entries, Outcome};
-use crate::{Binding, Clerk, Domain, DomainOptions, ExportOptions, ImportOptions};
+use crate::{BindError, Binding, Clerk, Domain, DomainOptions, ExportOptions, ImportOptions};
 
 /// A server, and a domain to call from.
 pub(crate) struct TestServer {
@@ -15,6 +16,14 @@ pub(crate) struct TestServer {
     client: Domain,
     interface: &'static InterfaceDescriptor,
     directory: PathBuf,
+}
+
+/// Who binds to one by its name.
+pub(crate) struct TestImporter {
+    client: Domain,
+    name: String,
+    scope: Scope,
+    interface: &'static InterfaceDescriptor,
 }
 
 impl TestServer {
@@ -30,11 +39,20 @@ impl TestServer {
         domain: DomainOptions,
         export: ExportOptions,
     ) -> TestServer {
+        TestServer::of(name, entries, Domain::with_options(domain).unwrap(), export)
+    }
+
+    /// The same of this domain.
+    pub fn of(
+        name: &str,
+        entries: impl Entries,
+        server: Domain,
+        export: ExportOptions,
+    ) -> TestServer {
         let directory = std::env::temp_dir().join(format!("test-{name}-{}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&directory).unwrap();
         let options = ExportOptions { scope: Some(Scope::Directory(directory.clone())), ..export };
         let interface = entries.interface();
-        let server = Domain::with_options(domain).unwrap();
         let clerk = Clerk::export_with(&server, name, entries, options).unwrap();
         TestServer { clerk, client: Domain::new().unwrap(), interface, directory }
     }
@@ -46,8 +64,42 @@ impl TestServer {
 
     /// A binding whose two sides are in this process.
     pub fn import(&self) -> Binding {
+        self.import_to(&self.client)
+    }
+
+    /// The same of this domain.
+    pub fn import_to(&self, client: &Domain) -> Binding {
         let options = ImportOptions::default();
-        Binding::import_twin(&self.client, &self.clerk, self.interface, options).unwrap()
+        Binding::import_twin(client, &self.clerk, self.interface, options).unwrap()
+    }
+
+    /// Who binds by the name.
+    pub fn importer(&self) -> TestImporter {
+        self.importer_of(self.client.clone())
+    }
+
+    /// The same of this domain.
+    pub fn importer_of(&self, client: Domain) -> TestImporter {
+        let (name, scope) =
+            (self.clerk.name().to_owned(), Scope::Directory(self.directory.clone()));
+        TestImporter { client, name, scope, interface: self.interface }
+    }
+
+    /// Waits until somebody has connected whom nobody has let in yet.
+    pub fn wait_for_importer(&self) {
+        let (poller, mut ready) = (Poller::new().unwrap(), Vec::new());
+        poller.add(self.clerk.core().listener(), 1).unwrap();
+        while ready.is_empty() {
+            poller.wait(&mut ready, None).unwrap();
+        }
+    }
+}
+
+impl TestImporter {
+    pub fn import(&self) -> Result<Binding, BindError> {
+        let scopes = Some(vec![self.scope.clone()]);
+        let options = ImportOptions { scopes, ..ImportOptions::default() };
+        Binding::import_with(&self.client, &self.name, self.interface, options)
     }
 }
 

@@ -115,20 +115,24 @@ impl Listener {
             Err(errno) => Err(failed("accept")(errno)),
         }
     }
-}
 
-impl Drop for Listener {
     /// Ends with every importer that waits, so that what it has sent is closed as [`Stream::end`]
-    /// says. Those of a socket that somebody handed to us are its own.
-    fn drop(&mut self) {
+    /// says; no more of them come. Those of a socket that somebody handed to us are its own.
+    pub fn turn_away(&self) {
         if !self.is_sole {
             return;
         }
-        // No more of them come. The only refusal would be that it does not listen.
+        // The only refusal would be that it does not listen.
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Read);
         while let Ok(Some(importer)) = self.accept() {
             importer.end();
         }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.turn_away();
     }
 }
 

@@ -28,6 +28,7 @@ mod pending;
 mod policy_files;
 mod quotas;
 mod rebinds;
+mod retries;
 mod side_by_side;
 mod surrounded;
 mod suspended;

@@ -94,32 +94,20 @@ int32_t Again_ask(const Again *nc_client, int32_t key, nearcall_environment *nc_
     return (int32_t)nearcall_brief_release(&nc_held, 0, nc_word0);
 }
 
-NEARCALL_COLD bool nearcall_slow_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
+bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
-    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)key);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
-    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    nc_is_posted = nearcall_post_twice((const nearcall_client *)nc_client,
+        0, &nc_request, false, &nc_posted->call, nc_env);
     return nc_is_posted;
 }
 
-bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
-    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
-    nearcall_held nc_held;
-    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
-    if (nc_claim != NEARCALL_CLAIMED) {
-        return nearcall_slow_post_Again_ask(nc_client, key, nc_posted, nc_env, nc_claim);
-    }
-    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)key);
-    return nearcall_brief_post(&nc_held, 0, 4, &nc_posted->call, nc_env);
-}
-
-NEARCALL_COLD int32_t nearcall_late_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
+int32_t nearcall_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
     int32_t nc_returned = 0;
     uint8_t nc_results[4];
     nearcall_reply nc_reply;
@@ -130,7 +118,7 @@ NEARCALL_COLD int32_t nearcall_late_collect_Again_ask(nearcall_posted_Again_ask 
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+    if (!nearcall_collect_twice(&nc_posted->call, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_returned = (int32_t)nearcall_get_u32(nc_results, 0);
@@ -140,15 +128,6 @@ nc_done:
         memset(&nc_returned, 0, sizeof nc_returned);
     }
     return nc_returned;
-}
-
-int32_t nearcall_collect_Again_ask(nearcall_posted_Again_ask *nc_posted, nearcall_environment *nc_env) {
-    nearcall_held nc_held;
-    if (!nearcall_brief_look(&nc_posted->call, 0, 4, &nc_held)) {
-        return nearcall_late_collect_Again_ask(nc_posted, nc_env);
-    }
-    const uint32_t nc_word0 = nearcall_brief_get_u32(&nc_held, 0);
-    return (int32_t)nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, nc_word0);
 }
 
 nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env) {
@@ -209,8 +188,8 @@ bool nearcall_post_Again_look(const Again *nc_client, const char *name, nearcall
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(name));
     nc_puts[0] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
-    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    nc_is_posted = nearcall_post_twice((const nearcall_client *)nc_client,
+        1, &nc_request, false, &nc_posted->call, nc_env);
     return nc_is_posted;
 }
 
@@ -227,7 +206,7 @@ nearcall_sequence_octet nearcall_collect_Again_look(nearcall_posted_Again_look *
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+    if (!nearcall_collect_twice(&nc_posted->call, &nc_reply, nc_env)) {
         goto nc_done;
     }
     {

@@ -184,8 +184,8 @@ bool nearcall_post_lends_Reader_changed(const lends_Reader *nc_client, const len
     nearcall_put_u32(nc_fixed, 0, (uint32_t)(*data)._length);
     nc_puts[0] = (nearcall_put){(*data)._buffer, (uint64_t)(*data)._length, "data", false, true, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 48, 1, 0, NULL};
-    nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
-        1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
+    nc_is_posted = nearcall_post_twice((const nearcall_client *)nc_client,
+        1, &nc_request, false, &nc_posted->call, nc_env);
     return nc_is_posted;
 }
 
@@ -201,7 +201,7 @@ void nearcall_collect_lends_Reader_changed(nearcall_posted_lends_Reader_changed 
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_collect(&nc_posted->call, &nc_reply, nc_env)) {
+    if (!nearcall_collect_twice(&nc_posted->call, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, NEARCALL_UNBOUNDED, NEARCALL_FORM_BYTES};

@@ -291,24 +291,36 @@ pub mod descriptors {
             self,
             segment: ::std::os::fd::BorrowedFd<'_>,
         ) -> ::core::result::Result<u32, ::nearcall::CallError> {
-            let awaited = {
-                let mut call = self.client.claim_awaited::<0>(1).await?.call();
-                call.put_descriptors(
-                    [("segment", ::nearcall::raw::DescriptorKind::Segment, segment)],
-                )?;
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                    u32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>();
-                    ::core::result::Result::Ok(returned)
+            async fn once(
+                client: &::nearcall::raw::Client,
+                segment: ::std::os::fd::BorrowedFd<'_>,
+            ) -> ::core::result::Result<u32, ::nearcall::CallError> {
+                let awaited = {
+                    let mut call = client.claim_awaited::<0>(1).await?.call();
+                    call.put_descriptors(
+                        [("segment", ::nearcall::raw::DescriptorKind::Segment, segment)],
+                    )?;
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        u32,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>();
+                        ::core::result::Result::Ok(returned)
+                    };
+                    client.post_awaited(call, 0, collect)?
                 };
-                self.client.post_awaited(call, 0, collect)?
-            };
-            awaited.await.map_err(|error| *error)
+                awaited.await.map_err(|error| *error)
+            }
+            let mut tries = ::nearcall::raw::Tries::new(self.client);
+            loop {
+                let ended = once(tries.client(), segment).await;
+                if let ::core::option::Option::Some(ended) = tries.ended(ended).await {
+                    return ended;
+                }
+            }
         }
         /// Shows what a binding of the caller's leads to.
         pub async fn show(

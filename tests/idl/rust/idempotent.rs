@@ -169,102 +169,12 @@ pub mod again {
         pub fn ask(
             &self,
             client: i32,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(0)?;
-            call.put_u32::<0>(client as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
-        }
-        /// Calls `look`.
-        #[allow(clippy::type_complexity)]
-        pub fn look(
-            &self,
-            wanted: &[u8],
-            mark: &str,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<
-                'b,
-                (u8, ::std::string::String, ::std::vec::Vec<u8>),
-                ::nearcall::Error<AgainLookException>,
-            >,
-            ::nearcall::CallError,
-        > {
-            let wanted = self.client.opaque(wanted)?;
-            ::nearcall::raw::check_bound("mark", mark.len(), 8)?;
-            let mut call = self.client.claim::<1>(1)?;
-            call.put_u32::<0>(mark.len() as u32);
-            call.put_u32::<4>(wanted.length_word());
-            let mut variable = call.variable::<48>(
-                wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8),
-            )?;
-            variable.put_opaque(wanted);
-            variable.put(mark.as_bytes());
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                (u8, ::std::string::String, ::std::vec::Vec<u8>),
-                ::nearcall::Error<AgainLookException>,
-            > {
-                match reply.raised() {
-                    0 => {
-                        let mark_length = reply.get_u32::<0>();
-                        let content_length = reply.get_u32::<4>();
-                        let returned = reply.get_u8::<8>();
-                        let mut incoming = reply.variable::<48>()?;
-                        let content_ = incoming
-                            .vec(content_length, ::nearcall::raw::UNBOUNDED)
-                            .map_err(|malformed| reply.malformed(malformed))?;
-                        let mark_ = incoming
-                            .string(mark_length, 8)
-                            .map_err(|malformed| reply.malformed(malformed))?;
-                        ::core::result::Result::Ok((returned, mark_, content_))
-                    }
-                    1 => {
-                        let which = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(::nearcall::Error::Exception(
-                            AgainLookException::Gone(Gone { which }),
-                        ))
-                    }
-                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-                }
-            };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
-        }
-        /// Calls `once`.
-        pub fn once(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(2)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
-        }
-    }
-    /// Calls `again::Again` from tasks of any executor: each function is awaited.
-    #[derive(Clone, Copy, Debug)]
-    pub struct AgainAwaiting<'b> {
-        client: &'b ::nearcall::raw::Client,
-    }
-    impl<'b> AgainAwaiting<'b> {
-        /// Calls `ask`.
-        pub async fn ask(self, client: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let awaited = {
-                let mut call = self.client.claim_awaited::<0>(0).await?.call();
+        ) -> ::core::result::Result<::nearcall::PendingTwice<'b, i32>, ::nearcall::CallError> {
+            fn post(
+                client_: &::nearcall::raw::Client,
+                client: i32,
+            ) -> ::core::result::Result<::nearcall::Pending<'_, i32>, ::nearcall::CallError> {
+                let mut call = client_.claim::<0>(0)?;
                 call.put_u32::<0>(client as u32);
                 let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
                     i32,
@@ -276,23 +186,39 @@ pub mod again {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 4, collect)?
-            };
-            awaited.await.map_err(|error| *error)
+                ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            }
+            ::nearcall::PendingTwice::post(self.client, move |client_| post(client_, client))
         }
         /// Calls `look`.
-        pub async fn look(
-            self,
+        #[allow(clippy::type_complexity)]
+        pub fn look(
+            &self,
             wanted: &[u8],
             mark: &str,
         ) -> ::core::result::Result<
-            (u8, ::std::string::String, ::std::vec::Vec<u8>),
-            ::nearcall::Error<AgainLookException>,
+            ::nearcall::PendingTwice<
+                'b,
+                (u8, ::std::string::String, ::std::vec::Vec<u8>),
+                ::nearcall::Error<AgainLookException>,
+            >,
+            ::nearcall::CallError,
         > {
-            let awaited = {
-                let wanted = self.client.opaque(wanted)?;
+            fn post<'c>(
+                client: &'c ::nearcall::raw::Client,
+                wanted: &[u8],
+                mark: &str,
+            ) -> ::core::result::Result<
+                ::nearcall::Pending<
+                    'c,
+                    (u8, ::std::string::String, ::std::vec::Vec<u8>),
+                    ::nearcall::Error<AgainLookException>,
+                >,
+                ::nearcall::CallError,
+            > {
+                let wanted = client.opaque(wanted)?;
                 ::nearcall::raw::check_bound("mark", mark.len(), 8)?;
-                let mut call = self.client.claim_awaited::<1>(1).await?.call();
+                let mut call = client.claim::<1>(1)?;
                 call.put_u32::<0>(mark.len() as u32);
                 call.put_u32::<4>(wanted.length_word());
                 let mut variable = call.variable::<48>(
@@ -327,9 +253,133 @@ pub mod again {
                         _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
-                self.client.post_awaited(call, 8, collect)?
+                ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            }
+            let wanted = wanted.to_owned();
+            let mark = mark.to_owned();
+            ::nearcall::PendingTwice::post(self.client, move |client| post(client, &wanted, &mark))
+        }
+        /// Calls `once`.
+        pub fn once(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim::<0>(2)?;
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
             };
-            awaited.await.map_err(|error| *error)
+            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        }
+    }
+    /// Calls `again::Again` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct AgainAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    impl<'b> AgainAwaiting<'b> {
+        /// Calls `ask`.
+        pub async fn ask(self, client: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
+            async fn once(
+                client_: &::nearcall::raw::Client,
+                client: i32,
+            ) -> ::core::result::Result<i32, ::nearcall::CallError> {
+                let awaited = {
+                    let mut call = client_.claim_awaited::<0>(0).await?.call();
+                    call.put_u32::<0>(client as u32);
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        i32,
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    };
+                    client_.post_awaited(call, 4, collect)?
+                };
+                awaited.await.map_err(|error| *error)
+            }
+            let mut tries = ::nearcall::raw::Tries::new(self.client);
+            loop {
+                let ended = once(tries.client(), client).await;
+                if let ::core::option::Option::Some(ended) = tries.ended(ended).await {
+                    return ended;
+                }
+            }
+        }
+        /// Calls `look`.
+        pub async fn look(
+            self,
+            wanted: &[u8],
+            mark: &str,
+        ) -> ::core::result::Result<
+            (u8, ::std::string::String, ::std::vec::Vec<u8>),
+            ::nearcall::Error<AgainLookException>,
+        > {
+            async fn once(
+                client: &::nearcall::raw::Client,
+                wanted: &[u8],
+                mark: &str,
+            ) -> ::core::result::Result<
+                (u8, ::std::string::String, ::std::vec::Vec<u8>),
+                ::nearcall::Error<AgainLookException>,
+            > {
+                let awaited = {
+                    let wanted = client.opaque(wanted)?;
+                    ::nearcall::raw::check_bound("mark", mark.len(), 8)?;
+                    let mut call = client.claim_awaited::<1>(1).await?.call();
+                    call.put_u32::<0>(mark.len() as u32);
+                    call.put_u32::<4>(wanted.length_word());
+                    let mut variable = call.variable::<48>(
+                        wanted.payload_bytes() + (mark.len() as u64).next_multiple_of(8),
+                    )?;
+                    variable.put_opaque(wanted);
+                    variable.put(mark.as_bytes());
+                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                        (u8, ::std::string::String, ::std::vec::Vec<u8>),
+                        ::nearcall::Error<AgainLookException>,
+                    > {
+                        match reply.raised() {
+                            0 => {
+                                let mark_length = reply.get_u32::<0>();
+                                let content_length = reply.get_u32::<4>();
+                                let returned = reply.get_u8::<8>();
+                                let mut incoming = reply.variable::<48>()?;
+                                let content_ = incoming
+                                    .vec(content_length, ::nearcall::raw::UNBOUNDED)
+                                    .map_err(|malformed| reply.malformed(malformed))?;
+                                let mark_ = incoming
+                                    .string(mark_length, 8)
+                                    .map_err(|malformed| reply.malformed(malformed))?;
+                                ::core::result::Result::Ok((returned, mark_, content_))
+                            }
+                            1 => {
+                                let which = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    AgainLookException::Gone(Gone { which }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                        }
+                    };
+                    client.post_awaited(call, 8, collect)?
+                };
+                awaited.await.map_err(|error| *error)
+            }
+            let mut tries = ::nearcall::raw::Tries::new(self.client);
+            loop {
+                let ended = once(tries.client(), wanted, mark).await;
+                if let ::core::option::Option::Some(ended) = tries.ended(ended).await {
+                    return ended;
+                }
+            }
         }
         /// Calls `once`.
         pub async fn once(self) -> ::core::result::Result<i32, ::nearcall::CallError> {

@@ -4,6 +4,9 @@
 
 #![forbid(unsafe_code)]
 
+use std::io;
+use std::process::{Command, Stdio};
+
 /// What CI may lack, too, as checks call it: what takes rights over the whole machine, which a
 /// container does not have, and what is the machine's own: the compiler that committed assembly is
 /// of, and what its kernel was built with.
@@ -43,6 +46,40 @@ pub fn lacking(what: &str) {
     }
 }
 
+/// What an environment of Python's is made with, and says if it cannot be.
+const ASKED: &str = r#"
+import sys
+if sys.version_info < (3, 11):
+    sys.exit(print("python3 of 3.11 or later: this one is", sys.version.split()[0]))
+try:
+    import venv, ensurepip
+except ImportError as error:
+    print("the module", error.name, "of python3, which is in python3-venv")
+"#;
+
+/// What is missing to make an environment of Python's.
+pub fn lack_of_python(python: &str) -> Option<String> {
+    let mut command = Command::new(python);
+    let output = command.args(["-c", ASKED]).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    match output {
+        Ok(output) if output.status.success() => {
+            let said = String::from_utf8_lossy(&output.stdout).trim_end().to_owned();
+            Some(said).filter(|said| !said.is_empty())
+        }
+        _ => Some(format!("{python} of 3.11 or later")),
+    }
+}
+
+/// The name of a compiler, or of what else says its version, if it is not there.
+pub fn lack_of(program: &str) -> Option<String> {
+    let mut command = Command::new(program);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    match command.status() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Some(program.to_owned()),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +88,17 @@ mod tests {
     fn what_is_missing_fails_in_ci_alone() {
         assert_eq!(excuse(true, "cats").unwrap_err(), "CI has to have cats");
         assert_eq!(excuse(false, "cats").unwrap(), "skipped: this machine lacks cats");
+    }
+
+    #[test]
+    fn a_program_that_is_not_there_is_what_is_missing() {
+        let wanted = "a-python-that-is-not-there of 3.11 or later";
+        assert_eq!(lack_of_python("a-python-that-is-not-there").as_deref(), Some(wanted));
+        assert_eq!(
+            lack_of("a-compiler-that-is-not-there").unwrap(),
+            "a-compiler-that-is-not-there"
+        );
+        assert_eq!(lack_of("rustc"), None);
     }
 
     #[test]

@@ -85,6 +85,63 @@ static void once_only(const again_Again *again) {
     CHECK(env.outcome == NEARCALL_NOT_EXECUTED && env.ran == NEARCALL_RAN_NO);
 }
 
+/* What was posted, too, whose arguments are nobody's by then; and a second one behind it. */
+static void posted_calls(const again_Again *again) {
+    const int32_t before = pid_of(again);
+    again_Octets octets = {OCTETS, nearcall_allocate(OCTETS)}, came;
+    char text[] = "text", *returned;
+    nearcall_posted_again_Again_carry carried;
+    nearcall_posted_again_Again_outlive outlived, dropped, cancelled;
+    int32_t after;
+    CHECK(octets._buffer != NULL);
+    memset(octets._buffer, 7, OCTETS);
+    CHECK(nearcall_post_again_Again_carry(again, before, text, &octets, &carried, &env));
+    memset(octets._buffer, 0, OCTETS);
+    memset(text, 'x', 4);
+    nearcall_free_again_Octets(&octets);
+    CHECK(nearcall_post_again_Again_outlive(again, before, &outlived, &env));
+    returned = nearcall_collect_again_Again_carry(&carried, &came, &env);
+    CHECK_RETURNED();
+    CHECK(strcmp(returned, "text") == 0);
+    CHECK(came._length == OCTETS && came._buffer[0] == 7 && came._buffer[OCTETS - 1] == 7);
+    nearcall_free(returned);
+    nearcall_free_again_Octets(&came);
+    after = nearcall_collect_again_Again_outlive(&outlived, &env);
+    CHECK_RETURNED();
+    CHECK(after != before && pid_of(again) == after);
+    /* Nobody has it any more. */
+    nearcall_collect_again_Again_outlive(&outlived, &env);
+    CHECK(env.outcome == NEARCALL_USAGE);
+    /* Over the dead binding. */
+    CHECK(nearcall_post_again_Again_outlive(again, before, &outlived, &env));
+    CHECK(nearcall_posted_is_replied(&outlived.call));
+    CHECK(nearcall_collect_again_Again_outlive(&outlived, &env) == after);
+    CHECK(nearcall_post_again_Again_outlive(again, before, &dropped, &env));
+    CHECK(nearcall_post_again_Again_outlive(again, before, &cancelled, &env));
+    nearcall_posted_drop(&dropped.call);
+    nearcall_posted_cancel(&cancelled.call);
+    CHECK(nearcall_posted_is_replied(&dropped.call) && nearcall_posted_is_replied(&cancelled.call));
+    nearcall_posted_drop(&cancelled.call);
+}
+
+static void posted_given_up(const again_Again *again) {
+    nearcall_posted_again_Again_outlive dropped, cancelled;
+    CHECK(nearcall_post_again_Again_outlive(again, 0, &dropped, &env));
+    CHECK(nearcall_post_again_Again_outlive(again, 0, &cancelled, &env));
+    nearcall_posted_drop(&dropped.call);
+    nearcall_posted_cancel(&cancelled.call);
+    CHECK(!dropped.call.is_posted && !cancelled.call.is_posted);
+}
+
+static void posted_once_only(const again_Again *again) {
+    nearcall_posted_again_Again_end ended;
+    CHECK(nearcall_post_again_Again_end(again, pid_of(again), &ended, &env));
+    nearcall_collect_again_Again_end(&ended, &env);
+    CHECK(env.outcome == NEARCALL_CALL_FAILED && env.ran == NEARCALL_RAN_MAYBE);
+    CHECK(!nearcall_post_again_Again_end(again, 0, &ended, &env));
+    CHECK(env.outcome == NEARCALL_NOT_EXECUTED && env.ran == NEARCALL_RAN_NO);
+}
+
 /* Nobody takes the name of the last one. */
 static void in_vain(const nearcall_domain *domain, const char *name) {
     again_Again *plain = nearcall_import_again_Again(domain, name, &env);
@@ -121,6 +178,11 @@ int main(int argc, char **argv) {
     exceptions(again);
     again = renewed(again);
     once_only(again);
+    again = renewed(again);
+    posted_calls(again);
+    again = renewed(again);
+    posted_given_up(again);
+    posted_once_only(again);
     again = renewed(again);
     in_vain(domain, argv[1]);
     nearcall_release_again_Again(again);

@@ -74,6 +74,36 @@ again::Again failed(const again::Again &client) {
     return rebind(client);
 }
 
+again::Again posted(const again::Again &client) {
+    const auto before = client.pid();
+    again::Octets octets(100000, 7);
+    auto carried = posting(client).carry(before, "text", octets);
+    octets.assign(octets.size(), 0);
+    auto outlived = posting(client).outlive(before);
+    const auto [text, came] = carried.collect();
+    CHECK(text == "text" && came == again::Octets(100000, 7));
+    auto moved = std::move(outlived);
+    const auto after = moved.collect();
+    CHECK(after != before);
+    CHECK(fails([&] { moved.collect(); }, NEARCALL_USAGE));
+    auto next = renewed(client);
+    CHECK(next.pid() == after);
+    auto given_up = posting(next).outlive(0);
+    given_up.cancel();
+    CHECK(given_up.is_replied());
+    { const auto dropped = posting(next).outlive(0); }
+    return next;
+}
+
+again::Again posted_once(const again::Again &client) {
+    const auto pid = client.pid();
+    auto ended = posting(client).end(pid);
+    const auto error = error_of([&] { ended.collect(); });
+    CHECK(error && error->outcome == NEARCALL_CALL_FAILED && error->ran == NEARCALL_RAN_MAYBE);
+    CHECK(fails([&] { posting(client).end(0); }, NEARCALL_NOT_EXECUTED));
+    return rebind(client);
+}
+
 void in_vain(const nearcall::domain &domain, const std::string &name) {
     const again::Again plain(domain, name), waits(domain, name, {50ms});
     const auto pid = plain.pid();
@@ -93,7 +123,9 @@ int main(int argc, char **argv) {
         const auto third = carried(second);
         const auto fourth = raised(third);
         const auto fifth = failed(fourth);
-        CHECK(fifth.pid() != 0);
+        const auto sixth = posted(fifth);
+        const auto seventh = posted_once(sixth);
+        CHECK(seventh.pid() != 0);
         in_vain(domain, argv[1]);
     }
     domain.shut_down();

@@ -71,15 +71,12 @@ impl Language {
 
     /// What is missing to build programs.
     fn lack(self, root: &Path) -> Option<String> {
-        let runs = |program: &&str| Command::new(program).arg("--version").output().is_ok();
-        let missing = |programs: &[&str]| {
-            programs.iter().find(|program| !runs(program)).map(|program| (*program).to_owned())
-        };
+        let missing = |programs: &[&str]| programs.iter().find_map(|one| lacking::lack_of(one));
         match self {
             Language::Rust => None,
             Language::C => missing(&["gcc"]),
             Language::Cpp => missing(&["gcc", "g++"]),
-            Language::Python => python::lack("python3").or_else(|| {
+            Language::Python => lacking::lack_of_python("python3").or_else(|| {
                 let made = python::make_environment(root);
                 made.err().map(|failed| format!("PyPI, or what it has: {failed}"))
             }),

@@ -8,7 +8,10 @@ use super::Outgoing;
 use super::client::{failed, filled, told};
 use super::domain::ClientRecord;
 use super::lacking::client_of;
-use super::records::{Environment, Message, Outcome, PostedRecord, ReplyRecord, when};
+use super::records::{
+    Environment, Message, Outcome, PostedRecord, ReplyRecord, posted as kind, when,
+};
+use super::twice::{twice, twice_taken};
 
 /// Posts a call. False if it is not posted: after an error, and where it is not wanted at any
 /// price.
@@ -53,16 +56,16 @@ pub unsafe extern "C" fn nearcall_post(
         Err(error) => return unsafe { failed(environment, &error) },
     };
     // SAFETY: H1.
-    unsafe { &mut *posted }.hold(ahead, is_ahead);
+    unsafe { &mut *posted }.hold(ahead, if is_ahead { kind::AHEAD } else { kind::ONCE });
     true
 }
 
 impl PostedRecord {
     /// It holds nothing: it is posted once at a time.
-    pub(super) fn hold(&mut self, ahead: Ahead<'_>, is_ahead: bool) {
+    pub(super) fn hold(&mut self, ahead: Ahead<'_>, kind: u8) {
         // SAFETY: the record is large enough, which is asserted beside it.
         unsafe { self.held.as_mut_ptr().cast::<Ahead<'_>>().write(ahead) };
-        (self.is_posted, self.is_ahead) = (true, is_ahead);
+        (self.is_posted, self.kind) = (true, kind);
     }
 }
 
@@ -82,15 +85,25 @@ pub unsafe extern "C" fn nearcall_collect(
     // SAFETY: H1.
     if !unsafe { &*posted }.is_posted {
         // SAFETY: H1.
-        let environment = unsafe { Environment::at(environment) };
-        let reason = "the call is not posted: its post has failed, or it was collected before";
-        environment.fail(Outcome::Usage, Ran::No, &reason);
-        return false;
+        return unsafe { not_posted(environment) };
     }
     // SAFETY: passed on, and it is posted.
     let ahead = unsafe { taken(posted) };
     // SAFETY: passed on.
     unsafe { told(ahead.collect(), reply, environment) }
+}
+
+/// There is nothing to collect. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `environment`.
+pub(super) unsafe fn not_posted(environment: *mut Environment) -> bool {
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    let reason = "the call is not posted: its post has failed, or it was collected before";
+    environment.fail(Outcome::Usage, Ran::No, &reason);
+    false
 }
 
 /// Whether to collect a posted call will not wait; also of one that is not posted.
@@ -103,8 +116,13 @@ pub unsafe extern "C" fn nearcall_collect(
 pub unsafe extern "C" fn nearcall_posted_is_replied(posted: *const PostedRecord) -> bool {
     // SAFETY: H1.
     let record = unsafe { &*posted };
-    // SAFETY: if it is posted, one was written there.
-    !record.is_posted || unsafe { &*record.held.as_ptr().cast::<Ahead<'_>>() }.is_replied()
+    match (record.is_posted, record.kind) {
+        (false, _) => true,
+        // SAFETY: passed on, and it is posted twice.
+        (true, kind::TWICE) => unsafe { twice(posted) }.is_replied(),
+        // SAFETY: it is posted, so that one was written there.
+        (true, _) => unsafe { &*record.held.as_ptr().cast::<Ahead<'_>>() }.is_replied(),
+    }
 }
 
 /// Gives a posted call up, if there is one, and lets the server see it. Does not wait.
@@ -116,9 +134,13 @@ pub unsafe extern "C" fn nearcall_posted_is_replied(posted: *const PostedRecord)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_posted_cancel(posted: *mut PostedRecord) {
     // SAFETY: H1.
-    if unsafe { &*posted }.is_posted {
+    let record = unsafe { &*posted };
+    match (record.is_posted, record.kind) {
+        (false, _) => {}
+        // SAFETY: passed on, and it is posted twice.
+        (true, kind::TWICE) => unsafe { twice_taken(posted) }.cancel(),
         // SAFETY: H1, and it is posted.
-        unsafe { taken(posted) }.cancel();
+        (true, _) => unsafe { taken(posted) }.cancel(),
     }
 }
 
@@ -132,9 +154,13 @@ pub unsafe extern "C" fn nearcall_posted_cancel(posted: *mut PostedRecord) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_posted_drop(posted: *mut PostedRecord) {
     // SAFETY: H1.
-    if unsafe { &*posted }.is_posted {
+    let record = unsafe { &*posted };
+    match (record.is_posted, record.kind) {
+        (false, _) => {}
+        // SAFETY: passed on, and it is posted twice.
+        (true, kind::TWICE) => drop(unsafe { twice_taken(posted) }),
         // SAFETY: H1, and it is posted.
-        drop(unsafe { taken(posted) });
+        (true, _) => drop(unsafe { taken(posted) }),
     }
 }
 

@@ -9,7 +9,7 @@ use super::bytes;
 use super::client::failed;
 use super::client::{Posted, called_twice, told};
 use super::domain::ClientRecord;
-use super::records::{Environment, Message, PostedRecord, ReplyRecord};
+use super::records::{self, Environment, Message, PostedRecord, ReplyRecord};
 
 /// How a claim ended: `NEARCALL_REVOKED` in C.
 pub const REVOKED: u32 = 2;
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn nearcall_slow_posted(
     match unsafe { ahead.finish_post(seen) } {
         Ok(ahead) => {
             // SAFETY: H1.
-            unsafe { &mut *posted }.hold(ahead, false);
+            unsafe { &mut *posted }.hold(ahead, records::posted::ONCE);
             true
         }
         // SAFETY: H1.

@@ -102,6 +102,17 @@ pub(super) unsafe fn called_twice(
     });
     // SAFETY: passed on.
     let has_replied = unsafe { told(replied, reply, environment) };
+    // SAFETY: H1, and it was told.
+    unsafe { keep_next(has_replied, next, reply) };
+    has_replied
+}
+
+/// What a reply came over that was told stays as long as that is kept.
+///
+/// # Safety
+///
+/// - H1 live: the reply, which is kept if it says so and has replied.
+pub(super) unsafe fn keep_next(has_replied: bool, next: Option<Client>, reply: *mut ReplyRecord) {
     // SAFETY: H1.
     let record = unsafe { &mut *reply };
     if has_replied && record.is_kept {
@@ -110,7 +121,6 @@ pub(super) unsafe fn called_twice(
         // The binding that the reply is of does not move with its client.
         kept.next = next.map(Box::new);
     }
-    has_replied
 }
 
 /// Tells what came of a call that was posted. False after an error.

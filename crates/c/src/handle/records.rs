@@ -220,10 +220,20 @@ pub struct ReplyRecord {
 #[repr(C)]
 pub struct PostedRecord {
     pub is_posted: bool,
-    /// Nobody has to wait for it yet.
-    pub is_ahead: bool,
-    /// The [`Ahead`], while there is one.
+    /// One of [`posted`].
+    pub kind: u8,
+    /// While it is posted, the [`Ahead`]; of [`posted::TWICE`] the box of what is posted twice.
     pub held: [u64; 6],
+}
+
+/// What a posted call is. `NEARCALL_POSTED_` in C.
+pub mod posted {
+    /// Somebody collects it.
+    pub const ONCE: u8 = 0;
+    /// Nobody has to wait for it yet.
+    pub const AHEAD: u8 = 1;
+    /// Somebody collects it, and it may run twice.
+    pub const TWICE: u8 = 2;
 }
 
 /// When a call for a batch is posted. `NEARCALL_POST_` in C.

@@ -10,8 +10,7 @@ impl ProcedurePlan {
     /// passed like an in parameter and evaluated to like an out parameter.
     pub fn posted(&self, model: &Model, operation: &Operation) -> ProcedurePlan {
         let mut plan = self.clone();
-        // Whoever collects may be busy with others.
-        plan.is_retried = false;
+        plan.is_retried = self.is_posted_twice();
         plan.arguments =
             self.arguments.iter().filter_map(|one| argument(model, operation, *one)).collect();
         plan.results = results(operation);
@@ -26,6 +25,19 @@ impl ProcedurePlan {
         });
         plan.client.reply = steps.collect();
         plan
+    }
+
+    /// The same for a stub that is awaited: its arguments stay with its caller until it is over.
+    pub fn awaited(&self, model: &Model, operation: &Operation) -> ProcedurePlan {
+        ProcedurePlan { is_retried: self.is_retried, ..self.posted(model, operation) }
+    }
+
+    /// Whether a posted call that has failed is made once more. A copy of its arguments is kept
+    /// for that; copies of descriptors would be system calls at each post.
+    pub fn is_posted_twice(&self) -> bool {
+        let has_descriptors =
+            self.arguments.iter().any(|argument| argument.passing == Passing::Descriptor);
+        self.is_retried && !has_descriptors
     }
 }
 

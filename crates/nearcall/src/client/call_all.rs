@@ -4,7 +4,61 @@ use std::collections::VecDeque;
 
 use super::hasty::Haste;
 use crate::error::{CallError, UsageError};
-use crate::raw::Pending;
+use crate::raw::{Failure, Pending, PendingTwice};
+
+/// A call that was posted, and is to be collected: a [`Pending`] or a [`PendingTwice`].
+pub trait Outstanding: sealed::Sealed {
+    /// What the call evaluates to.
+    type Results;
+    /// What it may fail with.
+    type Error;
+
+    /// Waits for the reply, and returns what the call returns.
+    ///
+    /// # Errors: those of the plain call.
+    fn collect(self) -> Result<Self::Results, Self::Error>;
+
+    /// How many such calls may be under way at once.
+    #[doc(hidden)]
+    fn astack_count(&self) -> u32;
+}
+
+impl<T, E: From<Box<CallError>>> Outstanding for Pending<'_, T, E> {
+    type Results = T;
+    type Error = E;
+
+    fn collect(self) -> Result<T, E> {
+        self.collect()
+    }
+
+    fn astack_count(&self) -> u32 {
+        self.astack_count()
+    }
+}
+
+impl<T, E> Outstanding for PendingTwice<'_, T, E>
+where
+    E: Failure + From<CallError> + From<Box<CallError>>,
+{
+    type Results = T;
+    type Error = E;
+
+    fn collect(self) -> Result<T, E> {
+        self.collect()
+    }
+
+    fn astack_count(&self) -> u32 {
+        self.astack_count()
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl<T, E> Sealed for super::Pending<'_, T, E> {}
+
+    impl<T, E> Sealed for super::PendingTwice<'_, T, E> {}
+}
 
 /// Posts a call for each of `arguments` and collects all results, in the order of the arguments.
 /// As many calls are under way at once as there are A-stacks of their class to be had; it waits for
@@ -16,12 +70,12 @@ use crate::raw::Pending;
 ///
 /// `post` may be asked twice for the same argument, after a post that found no A-stack. Other calls
 /// that it makes are refused rather than wait for an A-stack.
-pub fn call_all<'b, A, T, E>(
+pub fn call_all<A, P: Outstanding>(
     arguments: impl IntoIterator<Item = A>,
-    mut post: impl FnMut(&A) -> Result<Pending<'b, T, E>, CallError>,
-) -> Vec<Result<T, E>>
+    mut post: impl FnMut(&A) -> Result<P, CallError>,
+) -> Vec<Result<P::Results, P::Error>>
 where
-    E: From<CallError> + From<Box<CallError>>,
+    P::Error: From<CallError>,
 {
     let arguments = arguments.into_iter();
     let mut outcomes = Vec::with_capacity(arguments.size_hint().0);
@@ -29,7 +83,7 @@ where
     let mut under_way_max = None;
     for argument in arguments {
         if under_way_max == Some(under_way.len()) {
-            outcomes.extend(under_way.pop_front().map(Pending::collect));
+            outcomes.extend(under_way.pop_front().map(P::collect));
         }
         loop {
             let haste = Haste::begin(!under_way.is_empty());
@@ -42,18 +96,18 @@ where
                 }
                 Err(error) if is_full(&error) && !under_way.is_empty() => {
                     under_way_max = Some(under_way.len());
-                    outcomes.extend(under_way.pop_front().map(Pending::collect));
+                    outcomes.extend(under_way.pop_front().map(P::collect));
                     continue;
                 }
                 Err(error) => {
-                    outcomes.extend(under_way.drain(..).map(Pending::collect));
+                    outcomes.extend(under_way.drain(..).map(P::collect));
                     outcomes.push(Err(error.into()));
                 }
             }
             break;
         }
     }
-    outcomes.extend(under_way.into_iter().map(Pending::collect));
+    outcomes.extend(under_way.into_iter().map(P::collect));
     outcomes
 }
 

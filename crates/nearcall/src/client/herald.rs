@@ -10,10 +10,11 @@
 //!
 //! A ticket is told once: then it is gone, and whoever had it looks for itself.
 
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use nearcall_core::turn;
@@ -123,6 +124,24 @@ pub(crate) fn wake(waker: &Waker, call: Option<AwaitedCall>, until_ns: u64) -> O
     tickets.all.push(Sleeper { number, waker: waker.clone(), call, until_ns });
     herald.tell(tickets);
     Some(Ticket { herald, number })
+}
+
+/// Lets other tasks run for so long.
+pub(crate) async fn pause(pause: Duration) {
+    let pause_ns = u64::try_from(pause.as_nanos()).unwrap_or(NEVER_NS);
+    let until_ns = clock::now_ns().saturating_add(pause_ns);
+    let mut ticket = None;
+    poll_fn(|context| {
+        if until_ns <= clock::now_ns() {
+            return Poll::Ready(());
+        }
+        ticket = wake(context.waker(), None, until_ns);
+        if ticket.is_none() {
+            context.waker().wake_by_ref();
+        }
+        Poll::Pending
+    })
+    .await;
 }
 
 impl Ticket {

@@ -8,6 +8,7 @@ use nearcall_os::clock;
 
 use super::binding::ClientBinding;
 use super::deadline::left_ns;
+use super::herald;
 use super::import::{begin, import};
 use super::interrupt::is_interrupted;
 use crate::binding::{ImportOptions, Rebind};
@@ -23,47 +24,46 @@ const PAUSE_MAX: Duration = Duration::from_millis(20);
 #[derive(Debug, Default)]
 pub(crate) struct Renewal(Mutex<Option<Arc<ClientBinding>>>);
 
+/// A renewal that is under way.
+struct Renewing<'b> {
+    binding: &'b ClientBinding,
+    /// How long it may be that nobody exports the name.
+    wait: Duration,
+    begun_ns: u64,
+    /// When that is over.
+    ready_ns: u64,
+    /// When another thread's import has taken too long.
+    import_ns: u64,
+    pause: Duration,
+}
+
+/// What a look at a renewal has found.
+enum Look {
+    Renewed(Arc<ClientBinding>),
+    /// Look again after that.
+    Pause(Duration),
+}
+
 impl ClientBinding {
     /// The binding that takes this one's place, until `until_ns` at the latest.
     pub fn renew(&self, until_ns: u64) -> Result<Arc<ClientBinding>, BindError> {
-        // Another thread of a parent's may have been at it for ever.
-        begin(&self.domain, "rebind")?;
-        if self.is_introduced {
-            return Err(BindError::Introduced { interface: self.interface.name });
-        }
-        let wait = match self.options.rebind {
-            Rebind::FailFast => Duration::ZERO,
-            Rebind::WaitForReady(wait) => wait,
-        };
-        let wait_ns = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
-        let begun_ns = clock::now_ns();
-        let ready_ns = begun_ns.saturating_add(wait_ns).min(until_ns);
-        // Whoever waits for another thread's import waits as long as for its own.
-        let timeout_ns = u64::try_from(self.options.timeout.as_nanos()).unwrap_or(u64::MAX);
-        let import_ns = clock::now_ns().saturating_add(timeout_ns).max(ready_ns).min(until_ns);
-        let mut pause = PAUSE_MIN;
+        let mut renewing = Renewing::begin(self, until_ns)?;
         loop {
-            let left_ns = match self.try_renew(import_ns) {
-                Some(Ok(binding)) => return Ok(binding),
-                Some(Err(error)) if !may_pass(&error) || wait.is_zero() => return Err(error),
-                Some(Err(error)) => match left_ns(ready_ns) {
-                    left_ns if left_ns == 0 || is_interrupted() => {
-                        let limit = Duration::from_nanos(ready_ns.saturating_sub(begun_ns));
-                        let (name, last) = (self.name.clone(), Box::new(error));
-                        return Err(BindError::NotReady { name, limit, last });
-                    }
-                    left_ns => left_ns,
-                },
-                None => match left_ns(import_ns) {
-                    left_ns if left_ns == 0 || is_interrupted() => {
-                        let (name, waited) = (self.name.clone(), self.options.timeout);
-                        return Err(BindError::TimedOut { name, waited });
-                    }
-                    left_ns => left_ns,
-                },
-            };
-            std::thread::sleep(pause.min(Duration::from_nanos(left_ns)));
-            pause = (pause * 2).min(PAUSE_MAX);
+            match renewing.look()? {
+                Look::Renewed(binding) => return Ok(binding),
+                Look::Pause(pause) => std::thread::sleep(pause),
+            }
+        }
+    }
+
+    /// The same for a task, which lets others run in the pauses.
+    pub async fn renew_awaited(&self, until_ns: u64) -> Result<Arc<ClientBinding>, BindError> {
+        let mut renewing = Renewing::begin(self, until_ns)?;
+        loop {
+            match renewing.look()? {
+                Look::Renewed(binding) => return Ok(binding),
+                Look::Pause(pause) => herald::pause(pause).await,
+            }
         }
     }
 
@@ -86,6 +86,53 @@ impl ClientBinding {
     }
 }
 
+impl<'b> Renewing<'b> {
+    fn begin(binding: &'b ClientBinding, until_ns: u64) -> Result<Renewing<'b>, BindError> {
+        // Another thread of a parent's may have been at it for ever.
+        begin(&binding.domain, "rebind")?;
+        if binding.is_introduced {
+            return Err(BindError::Introduced { interface: binding.interface.name });
+        }
+        let wait = match binding.options.rebind {
+            Rebind::FailFast => Duration::ZERO,
+            Rebind::WaitForReady(wait) => wait,
+        };
+        let wait_ns = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
+        let begun_ns = clock::now_ns();
+        let ready_ns = begun_ns.saturating_add(wait_ns).min(until_ns);
+        // Whoever waits for another thread's import waits as long as for its own.
+        let timeout_ns = u64::try_from(binding.options.timeout.as_nanos()).unwrap_or(u64::MAX);
+        let import_ns = begun_ns.saturating_add(timeout_ns).max(ready_ns).min(until_ns);
+        Ok(Renewing { binding, wait, begun_ns, ready_ns, import_ns, pause: PAUSE_MIN })
+    }
+
+    fn look(&mut self) -> Result<Look, BindError> {
+        let binding = self.binding;
+        let left_ns = match binding.try_renew(self.import_ns) {
+            Some(Ok(binding)) => return Ok(Look::Renewed(binding)),
+            Some(Err(error)) if !may_pass(&error) || self.wait.is_zero() => return Err(error),
+            Some(Err(error)) => match left_ns(self.ready_ns) {
+                left_ns if left_ns == 0 || is_interrupted() => {
+                    let limit = Duration::from_nanos(self.ready_ns.saturating_sub(self.begun_ns));
+                    let (name, last) = (binding.name.clone(), Box::new(error));
+                    return Err(BindError::NotReady { name, limit, last });
+                }
+                left_ns => left_ns,
+            },
+            None => match left_ns(self.import_ns) {
+                left_ns if left_ns == 0 || is_interrupted() => {
+                    let (name, waited) = (binding.name.clone(), binding.options.timeout);
+                    return Err(BindError::TimedOut { name, waited });
+                }
+                left_ns => left_ns,
+            },
+        };
+        let pause = self.pause.min(Duration::from_nanos(left_ns));
+        self.pause = (self.pause * 2).min(PAUSE_MAX);
+        Ok(Look::Pause(pause))
+    }
+}
+
 /// A server that is not there, or on its way out: another one may come.
 fn may_pass(error: &BindError) -> bool {
     matches!(
@@ -96,7 +143,7 @@ fn may_pass(error: &BindError) -> bool {
 
 /// Whether a call that may run twice is made once more, over another binding: its server has ended
 /// or is about to.
-pub(crate) fn is_worth_another_try(error: &CallError) -> bool {
+pub fn is_worth_another_try(error: &CallError) -> bool {
     use NotExecuted::{Refused, Revoked, ServerEnded};
     match error {
         CallError::CallFailed { .. } => true,

@@ -10,7 +10,7 @@ use super::call::{Call, Claimed};
 use super::claiming::Claiming;
 use super::reply::{Reply, reader};
 use crate::binding::Binding;
-use crate::client::deadline::Deadline;
+use crate::client::deadline::{Deadline, NEVER_NS};
 use crate::client::lent::OpaqueIn;
 use crate::client::rebind::is_worth_another_try;
 use crate::error::{BindError, CallError, Failure, Ran};
@@ -79,9 +79,19 @@ impl Client {
     pub fn twice_if_need_be_over<'n, T, E: Failure>(
         &'n self,
         next: &'n mut Option<Client>,
+        call: impl FnMut(&'n Client) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.twice_if_need_be_until(self.deadline.until_ns(), next, call)
+    }
+
+    /// The same of a call that has begun before, and is over then: see [`Client::until_ns`].
+    #[inline]
+    pub fn twice_if_need_be_until<'n, T, E: Failure>(
+        &'n self,
+        until_ns: u64,
+        next: &'n mut Option<Client>,
         mut call: impl FnMut(&'n Client) -> Result<T, E>,
     ) -> Result<T, E> {
-        let until_ns = self.deadline.until_ns();
         let (mut client, mut next, mut first) = (self, Some(next), None);
         loop {
             let error = match call(client) {
@@ -89,8 +99,7 @@ impl Client {
                 Err(error) => error,
             };
             let Some(next) = next.take() else {
-                let has_not_run = error.call_error().is_some_and(|error| error.ran() == Ran::No);
-                return Err(first.filter(|_| has_not_run).unwrap_or(error));
+                return Err(told_of(first, error));
             };
             let Some(rebound) = self.rebound_after(error.call_error(), until_ns) else {
                 return Err(error);
@@ -104,11 +113,22 @@ impl Client {
     #[cold]
     #[inline(never)]
     fn rebound_after(&self, error: Option<&CallError>, until_ns: u64) -> Option<Client> {
-        let until_ns = current::until_ns().map_or(until_ns, |nested_ns| until_ns.min(nested_ns));
-        if !is_worth_another_try(error?) {
-            return None;
-        }
-        let binding = self.binding.renewed(until_ns);
+        let until_ns = self.second_until_ns(error?, until_ns)?;
+        self.rebound(self.binding.renewed(until_ns), until_ns)
+    }
+
+    /// The same for a task.
+    pub(super) async fn rebound_awaited(&self, until_ns: u64) -> Option<Client> {
+        self.rebound(self.binding.renewed_awaited(until_ns).await, until_ns)
+    }
+
+    /// Until when a second try is to be over, if there is to be one after `error`.
+    pub(super) fn second_until_ns(&self, error: &CallError, until_ns: u64) -> Option<u64> {
+        let nested_ns = current::until_ns().unwrap_or(NEVER_NS);
+        is_worth_another_try(error).then(|| until_ns.min(nested_ns))
+    }
+
+    fn rebound(&self, binding: Result<Binding, BindError>, until_ns: u64) -> Option<Client> {
         let failed = |error: &BindError| {
             tracing::info!(name = self.binding.name(), %error, "a call is not made once more");
         };
@@ -205,8 +225,8 @@ impl Client {
         self.deadline.ns != 0
     }
 
-    /// When a call is over that begins now.
-    pub(super) fn until_ns(&self) -> u64 {
+    /// When a call is over that begins now, on this domain's clock.
+    pub fn until_ns(&self) -> u64 {
         let until_ns = self.deadline.until_ns();
         current::until_ns().map_or(until_ns, |nested_ns| until_ns.min(nested_ns))
     }
@@ -230,6 +250,12 @@ impl Client {
             ns => Ok(Deadline { ns, word: word_of(ns) }),
         }
     }
+}
+
+/// What is told of a call whose second try has failed.
+pub(super) fn told_of<E: Failure>(first: Option<E>, second: E) -> E {
+    let has_not_run = second.call_error().is_some_and(|error| error.ran() == Ran::No);
+    first.filter(|_| has_not_run).unwrap_or(second)
 }
 
 /// What there is of both; 0: it has passed. A word, so that a stub has it in a register.

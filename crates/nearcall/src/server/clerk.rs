@@ -3,6 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -269,6 +270,14 @@ impl ClerkCore {
         self.is_withdrawn.load(Ordering::SeqCst)
     }
 
+    /// Nobody is let in any more: whoever waits is hung up on.
+    pub fn turn_away(&self) {
+        // SeqCst: see `Clerk::drop`.
+        self.is_withdrawn.store(true, Ordering::SeqCst);
+        self.socket.withdraw();
+        self.listener().turn_away();
+    }
+
     /// A segment for the replies to one importer, new or as new.
     pub fn replies(&self) -> Result<Replies, SegmentError> {
         let ready = self.ready_replies().take();
@@ -333,10 +342,12 @@ impl ClerkCore {
             Policy::Rules(rules) => rules.judge(importer, interface),
             Policy::Ask(ask) => Decision::of(
                 "asked",
-                match ask(importer) {
-                    Admission::Admit => Ok(None),
-                    Admission::AdmitOnly(names) => Ok(Some(permitted(interface, &names))),
-                    Admission::Refuse(reason) => Err(reason),
+                // The thread that keeps house asks, whom all other importers wait for.
+                match catch_unwind(AssertUnwindSafe(|| ask(importer))) {
+                    Ok(Admission::Admit) => Ok(None),
+                    Ok(Admission::AdmitOnly(names)) => Ok(Some(permitted(interface, &names))),
+                    Ok(Admission::Refuse(reason)) => Err(reason),
+                    Err(_) => Err("the policy has panicked".to_owned()),
                 },
             ),
             Policy::OfScope if self.is_of_system => {

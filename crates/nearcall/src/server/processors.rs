@@ -1,5 +1,6 @@
 //! The processors of a domain: who watches, who is ready to take over (design note 0003).
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -530,8 +531,15 @@ impl Crew {
     ) -> std::io::Result<()> {
         let core = Arc::clone(core);
         std::thread::Builder::new().name(name).spawn(move || {
-            let hand = Hand { core, is_resident };
-            life(&hand.core);
+            let Hand { core, .. } = &Hand { core, is_resident };
+            // Procedures' panics are caught: one that comes here is the runtime's, and what the
+            // thread was at stays undone. Nobody is to wait for it: neither clients nor the
+            // domain's end.
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| life(core)))
+                && !core.has_come_back_forked()
+            {
+                core.break_off("a server processor", &*panic);
+            }
         })?;
         self.count += 1;
         self.residents += u32::from(is_resident);
@@ -546,13 +554,7 @@ struct Hand {
 }
 
 impl Drop for Hand {
-    /// Procedures' panics are caught: one that comes here is the runtime's, and what the thread was
-    /// at stays undone. Nobody is to wait for it: neither clients nor the domain's end.
     fn drop(&mut self) {
-        if std::thread::panicking() && !self.core.has_come_back_forked() {
-            tracing::error!("a server processor has panicked: its domain ends");
-            self.core.break_off();
-        }
         self.core.processors.end(&self.core, self.is_resident);
     }
 }

@@ -9,7 +9,7 @@ use stubs_c_tests::revived::again::*;
 use crate::support::{RustServer, in_both, serve_here};
 
 /// Servers that a client ends, of which the last has no next life.
-const LIVES: usize = 5;
+const LIVES: usize = 7;
 
 pub struct Mortal;
 

@@ -42,7 +42,8 @@ impl C<'_> {
 
     /// Both halves.
     pub fn print_halves(&self, procedure: Procedure<'_>, text: &mut Text) {
-        let brief = self.brief(procedure);
+        // One that may run twice has its arguments kept, by libnearcall.
+        let brief = self.brief(procedure).filter(|_| !procedure.plan.is_posted_twice());
         let posted = half(procedure.operation, Direction::In);
         let posted = Procedure { operation: &posted, ..procedure };
         let slow = brief.as_ref().map(|_| self.slow_post_name(posted));
@@ -163,13 +164,15 @@ impl C<'_> {
                 step => printer.write(step),
             }
         }
-        let (when, posted) = match operation.is_posted() {
-            true => ("NEARCALL_POST_NOW", "&nc_posted->call"),
-            false => ("nc_when", "nc_posted"),
+        let is_twice = plan.is_posted_twice();
+        let (function, when, posted) = match operation.is_posted() {
+            true if is_twice => ("nearcall_post_twice", "", "&nc_posted->call"),
+            true => ("nearcall_post", "NEARCALL_POST_NOW, ", "&nc_posted->call"),
+            false => ("nearcall_post", "nc_when, ", "nc_posted"),
         };
         let (index, comes) = (plan.index, plan.client.request.contains(&Step::ExpectDescriptors));
-        printer.text.line("nc_is_posted = nearcall_post((const nearcall_client *)nc_client,");
-        let rest = format!("{index}, &nc_request, {when}, {comes}, {posted}, nc_env);");
+        printer.text.line(format!("nc_is_posted = {function}((const nearcall_client *)nc_client,"));
+        let rest = format!("{index}, &nc_request, {when}{comes}, {posted}, nc_env);");
         printer.text.line(format!("    {rest}"));
         let body = std::mem::take(&mut printer.text).finish();
         text.open(format!("{} {{", self.post_signature(procedure, apart)));
@@ -206,7 +209,11 @@ impl C<'_> {
         print_reply_record(&mut printer, plan);
         let is_own = operation.is_posted();
         let posted = if is_own { "&nc_posted->call" } else { "nc_posted" };
-        printer.text.open(format!("if (!nearcall_collect({posted}, &nc_reply, nc_env)) {{"));
+        let function = match plan.is_posted_twice() {
+            true => "nearcall_collect_twice",
+            false => "nearcall_collect",
+        };
+        printer.text.open(format!("if (!{function}({posted}, &nc_reply, nc_env)) {{"));
         printer.text.line("goto nc_done;");
         printer.text.close("}");
         print_reply(&mut printer, procedure);

@@ -5,6 +5,7 @@ use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::feeds::FeedOf;
 use crate::back::rust::interface::Procedure;
+use crate::back::rust::stub::{Printer, Side};
 use crate::back::rust::tokens::{TokenStream, quote};
 use crate::back::undocumented;
 
@@ -33,7 +34,8 @@ impl Rust<'_> {
             async fn #name(self, #(#parameters),*) -> ::core::result::Result<#returned, #error>
         };
         let allow = self.function_lints(operation, function, &signature).attribute();
-        let body = self.awaiting_body(scope, procedure, &opened);
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        let body = self.awaiting_body(&mut printer, procedure, &opened);
         quote! {
             #doc
             #allow

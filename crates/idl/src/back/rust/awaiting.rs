@@ -7,7 +7,7 @@ use crate::back::rust::client::{has_length, nothing_raised, opaque_arguments};
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
-use crate::back::rust::tokens::{TokenStream, quote};
+use crate::back::rust::tokens::{Ident, TokenStream, quote};
 use crate::back::undocumented;
 use crate::model::{DeclarationId, FeedPart, Operation};
 use crate::plan::Step;
@@ -48,7 +48,7 @@ impl Rust<'_> {
 
     fn awaiting_stub(&self, procedure: Procedure<'_>) -> TokenStream {
         let Procedure { interface, operation, plan } = procedure;
-        let plan = &plan.posted(self.model, operation);
+        let plan = &plan.awaited(self.model, operation);
         let procedure = Procedure { plan, ..procedure };
         let scope = self.names.scope_of(interface);
         let doc = doc(&operation.doc, &undocumented::called(operation));
@@ -73,7 +73,11 @@ impl Rust<'_> {
             .function_lints(operation, function, &signature)
             .allow(is_of_value, quote!(clippy::wrong_self_convention))
             .attribute();
-        let body = self.awaiting_body(scope, procedure, &result);
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        let mut body = self.awaiting_body(&mut printer, procedure, &result);
+        if plan.is_retried {
+            body = awaited_twice(&mut printer, &parameters, &result, &body);
+        }
         let public = (!operation.carries_feed()).then(|| quote!(pub));
         quote!(#doc #allow #public #signature { #body })
     }
@@ -81,14 +85,14 @@ impl Rust<'_> {
     /// Writes, posts and awaits a call.
     pub fn awaiting_body(
         &self,
-        scope: usize,
+        printer: &mut Printer<'_, '_>,
         procedure: Procedure<'_>,
         result: &TokenStream,
     ) -> TokenStream {
         let Procedure { operation, plan, .. } = procedure;
-        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        let client = printer.client();
         let is_written = plan.client.request.iter().any(Step::is_write);
-        let mut body = opaque_arguments(&mut printer, plan);
+        let mut body = opaque_arguments(printer, plan);
         let (mut judged, mut post) = (TokenStream::new(), TokenStream::new());
         let (call, collect) = (printer.fixed("call"), printer.fixed("collect"));
         for step in &plan.client.request {
@@ -98,18 +102,18 @@ impl Rust<'_> {
                     let changed = is_written.then(|| quote!(mut));
                     body.extend(quote! {
                         let #changed #call =
-                            self.client.claim_awaited::<#class>(#index).await?.call();
+                            #client.claim_awaited::<#class>(#index).await?.call();
                     });
                 }
                 Step::Post { fixed_bytes } => {
                     let fixed = number(*fixed_bytes);
-                    post = quote!(self.client.post_awaited(#call, #fixed, #collect)?);
+                    post = quote!(#client.post_awaited(#call, #fixed, #collect)?);
                 }
                 Step::PostOneway { fixed_bytes } => {
                     let fixed = number(*fixed_bytes);
                     body.extend(quote!(#call.post_oneway(#fixed)?;));
                 }
-                Step::NothingRaised => judged = nothing_raised(&mut printer),
+                Step::NothingRaised => judged = nothing_raised(printer),
                 Step::Dispatch { .. } => {}
                 step => body.extend(printer.write(step)),
             }
@@ -117,13 +121,13 @@ impl Rust<'_> {
         if operation.is_oneway {
             return quote!(#body ::core::result::Result::Ok(()));
         }
-        let read = self.read_reply(&mut printer, scope, procedure);
+        let read = self.read_reply(printer, printer.scope, procedure);
         let reply = printer.fixed("reply");
         let awaited = printer.fixed("awaited");
         let ended = match operation.feed.as_ref().map(|feed| feed.part) {
             None => quote!(#awaited.await.map_err(|error| *error)),
             Some(FeedPart::Open) => {
-                quote!(::nearcall::raw::Opening::new(self.client, #awaited).await)
+                quote!(::nearcall::raw::Opening::new(#client, #awaited).await)
             }
             Some(_) => quote!(::core::result::Result::Ok(#awaited)),
         };
@@ -135,6 +139,35 @@ impl Rust<'_> {
                 #post
             };
             #ended
+        }
+    }
+}
+
+/// A body that is awaited, as a function of its own, which makes the second try, too.
+fn awaited_twice(
+    printer: &mut Printer<'_, '_>,
+    parameters: &[TokenStream],
+    result: &TokenStream,
+    body: &TokenStream,
+) -> TokenStream {
+    let client = printer.client();
+    let [once, tries, ended] = ["once", "tries", "ended"].map(|name| printer.fixed(name));
+    let names = printer.plan.arguments.iter();
+    let names: Vec<Ident> =
+        names.map(|argument| ident(&printer.parameters[argument.parameter as usize])).collect();
+    quote! {
+        async fn #once(
+            #client: &::nearcall::raw::Client,
+            #(#parameters),*
+        ) -> #result {
+            #body
+        }
+        let mut #tries = ::nearcall::raw::Tries::new(self.client);
+        loop {
+            let #ended = #once(#tries.client(), #(#names),*).await;
+            if let ::core::option::Option::Some(#ended) = #tries.ended(#ended).await {
+                return #ended;
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::back::rust::stub::{Printer, Side, number};
 use crate::back::rust::tokens::{TokenStream, quote};
 use crate::back::undocumented;
 use crate::model::{DeclarationId, FeedPart, Operation};
-use crate::plan::Step;
+use crate::plan::{Passing, Step};
 
 impl Rust<'_> {
     /// The type whose functions post calls of an interface.
@@ -58,9 +58,13 @@ impl Rust<'_> {
             (ident(function), self.client_parameters(scope, procedure, &bytes));
         let results = self.result_type(scope, operation, &plan.results);
         let error = self.error_type(scope, operation);
-        let pending = match operation.raises.as_slice() {
-            [] => quote!(::nearcall::Pending<'b, #results>),
-            _ => quote!(::nearcall::Pending<'b, #results, #error>),
+        let evaluated = match operation.raises.as_slice() {
+            [] => results.clone(),
+            _ => quote!(#results, #error),
+        };
+        let pending = match plan.is_retried {
+            true => quote!(::nearcall::PendingTwice<'b, #evaluated>),
+            false => quote!(::nearcall::Pending<'b, #evaluated>),
         };
         let signature = quote! {
             fn #name(
@@ -68,9 +72,13 @@ impl Rust<'_> {
                 #(#parameters),*
             ) -> ::core::result::Result<#pending, ::nearcall::CallError>
         };
+        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
         let allow = self.function_lints(operation, function, &signature).attribute();
         let collected = quote!(::core::result::Result<#results, #error>);
-        let body = self.posting_body(scope, procedure, &collected);
+        let mut body = self.posting_body(&mut printer, procedure, &collected);
+        if plan.is_retried {
+            body = posted_twice(&mut printer, &parameters, &evaluated, &body);
+        }
         // A feed calls those by itself.
         let public = (!operation.carries_feed()).then(|| quote!(pub));
         quote!(#doc #allow #public #signature { #body })
@@ -78,27 +86,26 @@ impl Rust<'_> {
 
     fn posting_body(
         &self,
-        scope: usize,
+        printer: &mut Printer<'_, '_>,
         procedure: Procedure<'_>,
         collected: &TokenStream,
     ) -> TokenStream {
-        let Procedure { operation, plan, .. } = procedure;
-        let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        let plan = procedure.plan;
         let is_written = plan.client.request.iter().any(Step::is_write);
-        let mut body = opaque_arguments(&mut printer, plan);
+        let mut body = opaque_arguments(printer, plan);
         let (mut judged, mut fixed) = (TokenStream::new(), 0);
         for step in &plan.client.request {
             match step {
                 Step::Claim { class } => {
-                    body.extend(claim(&mut printer, (*class, plan.index), is_written));
+                    body.extend(claim(printer, (*class, plan.index), is_written));
                 }
                 Step::Post { fixed_bytes } => fixed = *fixed_bytes,
-                Step::NothingRaised => judged = nothing_raised(&mut printer),
+                Step::NothingRaised => judged = nothing_raised(printer),
                 Step::Dispatch { .. } => {}
                 step => body.extend(printer.write(step)),
             }
         }
-        let read = self.read_reply(&mut printer, scope, procedure);
+        let read = self.read_reply(printer, printer.scope, procedure);
         let (call, reply) = (printer.fixed("call"), printer.fixed("reply"));
         let (collect, fixed) = (printer.fixed("collect"), number(fixed));
         quote! {
@@ -106,5 +113,46 @@ impl Rust<'_> {
             let #collect = |#reply: ::nearcall::raw::Reply<'_>| -> #collected { #judged #read };
             ::core::result::Result::Ok(#call.post_pending(#fixed, #collect)?)
         }
+    }
+}
+
+/// A body that posts, as a function of its own, which posts the second try, too: with copies of the
+/// arguments.
+fn posted_twice(
+    printer: &mut Printer<'_, '_>,
+    parameters: &[TokenStream],
+    evaluated: &TokenStream,
+    body: &TokenStream,
+) -> TokenStream {
+    let (client, post) = (printer.client(), printer.fixed("post"));
+    let (mut copies, mut given, mut borrows) = (TokenStream::new(), Vec::new(), false);
+    for argument in &printer.plan.arguments {
+        let name = ident(&printer.parameters[argument.parameter as usize]);
+        match argument.passing {
+            Passing::Value => given.push(quote!(#name)),
+            _ => {
+                copies.extend(quote!(let #name = #name.to_owned();));
+                given.push(quote!(&#name));
+                borrows = true;
+            }
+        }
+    }
+    let lifetime = if borrows { quote!('c) } else { quote!('_) };
+    let generic = borrows.then(|| quote!(<'c>));
+    let reference = if borrows { quote!(&'c) } else { quote!(&) };
+    let pending = quote!(::nearcall::Pending<#lifetime, #evaluated>);
+    let posts = match given.is_empty() {
+        true => quote!(#post),
+        false => quote!(move |#client| #post(#client, #(#given),*)),
+    };
+    quote! {
+        fn #post #generic(
+            #client: #reference ::nearcall::raw::Client,
+            #(#parameters),*
+        ) -> ::core::result::Result<#pending, ::nearcall::CallError> {
+            #body
+        }
+        #copies
+        ::nearcall::PendingTwice::post(self.client, #posts)
     }
 }

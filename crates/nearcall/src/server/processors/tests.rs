@@ -32,5 +32,7 @@ fn a_processor_that_panics_ends_its_domain_and_is_waited_for_by_nobody() {
     });
     let said: Vec<_> = (0..2).map(|_| heard.recv_timeout(FOR_EVER).unwrap()).collect();
     assert_eq!(said, ["revoked", "shut down"]);
-    assert!(server.domain().core().check_open().is_err());
+    let error = server.domain().core().check_open().unwrap_err();
+    let want = "the domain has ended: a server processor has panicked: on purpose";
+    assert_eq!(error.to_string(), want);
 }

@@ -1,0 +1,80 @@
+//! How the thread ends: because its domain does, or by a panic, which ends the domain. Then nobody
+//! is to wait for what it would have done (design note 0015).
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use nearcall_core::RevokeReason;
+
+use super::{Housekeeping, Watched, keep};
+use crate::domain::DomainCore;
+
+/// One of the things to do at an end.
+type Part = fn(&Arc<DomainCore>);
+
+/// What is done when the thread has panicked, before the domain ends as ever.
+const BREAKS_OFF: [Part; 2] = [turn_away, stop_processors];
+
+impl Housekeeping {
+    /// Starts the thread.
+    pub fn start(core: &Arc<DomainCore>) -> io::Result<()> {
+        Housekeeping::start_as(core, keep)
+    }
+
+    /// The same with a life of its own.
+    pub fn start_as(
+        core: &Arc<DomainCore>,
+        life: impl FnOnce(&Arc<DomainCore>) + Send + 'static,
+    ) -> io::Result<()> {
+        let core = Arc::clone(core);
+        let thread = std::thread::Builder::new().name("nearcall-house".to_owned());
+        let lives = move || {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| life(&core))) {
+                core.break_off("housekeeping", &*panic);
+                // What has broken it may break one of these, and the others are to be done.
+                for part in BREAKS_OFF {
+                    let _ = catch_unwind(AssertUnwindSafe(|| part(&core)));
+                }
+            }
+            end(&core);
+        };
+        thread.spawn(lives).map(drop)
+    }
+}
+
+/// Whoever has come, or comes, is hung up on, and so is whoever serves this domain.
+fn turn_away(core: &Arc<DomainCore>) {
+    let house = &core.housekeeping;
+    house.handshakes().clear();
+    core.introductions.clear();
+    let watched: Vec<Watched> = house.watched().values().cloned().collect();
+    for entry in &watched {
+        if let Watched::Importers(clerk) = entry {
+            clerk.turn_away();
+        } else if let Some(binding) = entry.exporter() {
+            binding.revoke(RevokeReason::ShutDown);
+        }
+    }
+}
+
+/// What runs is finished, and nobody has its results; suspended calls are dropped behind it.
+fn stop_processors(core: &Arc<DomainCore>) {
+    core.processors.stop(core);
+}
+
+/// Nothing is watched any more.
+fn end(core: &Arc<DomainCore>) {
+    let house = &core.housekeeping;
+    house.handshakes().clear();
+    core.introductions.clear();
+    house.paused().clear();
+    house.forget_all();
+    // They know their bindings, and these know them.
+    core.table.load().bindings().for_each(|binding| binding.suspended.clear());
+    core.table.clear();
+    house.wake_all_concerned();
+}
+
+#[cfg(test)]
+mod tests;
