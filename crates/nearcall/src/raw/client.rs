@@ -133,8 +133,10 @@ impl Client {
             tracing::info!(name = self.binding.name(), %error, "a call is not made once more");
         };
         let binding = binding.inspect_err(failed).ok()?;
-        let deadline = match self.deadline.ns {
-            0 => self.deadline,
+        // Also of a client that has no deadline: the first try may have had that of a procedure
+        // which this thread does not serve.
+        let deadline = match until_ns {
+            NEVER_NS => self.deadline,
             _ => self.deadline.within(until_ns)?,
         };
         Some(Client { binding, deadline, ..*self })
@@ -268,4 +270,33 @@ fn nested_ns(deadline: Deadline, until_ns: u64) -> u64 {
 #[inline(never)]
 fn word_of(ns: u64) -> u32 {
     Deadline::of_ns(ns).word
+}
+
+#[cfg(test)]
+mod tests {
+    use nearcall_abi::AStackClass;
+    use nearcall_os::clock;
+
+    use super::*;
+    use crate::testing::{Null, TestServer, null_interface};
+
+    static NULL: InterfaceDescriptor = null_interface(&[AStackClass { block_bytes: 0, count: 1 }]);
+
+    #[test]
+    fn a_second_try_is_over_when_the_first_was_to_be_also_on_a_thread_that_serves_nothing() {
+        let server = TestServer::new("second-try", Null(&NULL));
+        let client = Client::new(server.import(), &NULL);
+        let hour = Duration::from_secs(3600);
+        let until_ns = clock::now_ns() + hour.as_nanos() as u64;
+        let rebound = client.rebound(Ok(server.import()), until_ns).unwrap();
+        assert!(rebound.deadline.ns > 0 && rebound.deadline.ns <= hour.as_nanos() as u64);
+        let within = client.with_deadline(Duration::from_secs(1));
+        assert_eq!(
+            within.rebound(Ok(server.import()), until_ns).unwrap().deadline,
+            within.deadline
+        );
+        assert!(client.rebound(Ok(server.import()), clock::now_ns()).is_none());
+        let never = client.rebound(Ok(server.import()), NEVER_NS).unwrap();
+        assert_eq!(never.deadline, client.deadline);
+    }
 }

@@ -8,6 +8,7 @@ use nearcall::{BindError, Binding, Domain};
 use super::{Part, landlocked, machine, policies};
 use crate::campaign::player::{Player, Role};
 use crate::campaign::report::Stopped;
+use crate::confined::{List, confine_on_pain_of_death};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::import_options;
 
@@ -32,6 +33,8 @@ pub enum Manner {
     Landlocked,
     /// Under landlock with no right at all.
     Rightless,
+    /// Under the list of system calls.
+    Confined,
     /// In a user namespace of its own, whose root it is.
     OwnRoot,
 }
@@ -57,6 +60,7 @@ pub const IMPORTERS: &[Importer] = &[
     manner(Manner::Grouped),
     manner(Manner::Landlocked),
     manner(Manner::Rightless),
+    manner(Manner::Confined),
     manner(Manner::OwnRoot),
 ];
 
@@ -69,8 +73,14 @@ pub struct Heard {
 }
 
 impl Manner {
-    const ALL: [Manner; 5] =
-        [Manner::Plain, Manner::Grouped, Manner::Landlocked, Manner::Rightless, Manner::OwnRoot];
+    const ALL: [Manner; 6] = [
+        Manner::Plain,
+        Manner::Grouped,
+        Manner::Landlocked,
+        Manner::Rightless,
+        Manner::Confined,
+        Manner::OwnRoot,
+    ];
 
     fn word(self) -> &'static str {
         match self {
@@ -78,6 +88,7 @@ impl Manner {
             Manner::Grouped => "grouped",
             Manner::Landlocked => "landlocked",
             Manner::Rightless => "rightless",
+            Manner::Confined => "confined",
             Manner::OwnRoot => "own-root",
         }
     }
@@ -156,6 +167,7 @@ pub fn ask(directory: &Path, manner: &str) {
     match manner {
         Manner::Landlocked => landlocked::confine_to_connecting(directory),
         Manner::Rightless => landlocked::confine(&[]),
+        Manner::Confined => confine_on_pain_of_death(List::Binding),
         Manner::Plain | Manner::Grouped | Manner::OwnRoot => {}
     }
     println!("ready");

@@ -70,7 +70,7 @@ impl Machine {
     /// Whether there can be such an importer, or thief.
     pub fn has(&self, importer: &Importer) -> bool {
         match importer.manner {
-            Manner::Plain => true,
+            Manner::Plain | Manner::Confined => true,
             Manner::Grouped => self.group.is_some(),
             Manner::Landlocked | Manner::Rightless => self.has_landlock,
             Manner::OwnRoot => self.has_user_namespaces,

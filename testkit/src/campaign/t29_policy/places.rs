@@ -14,6 +14,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use super::{Part, audit, landlocked, policies};
 use crate::campaign::effects;
 use crate::campaign::player::{self, Player, Role};
+use crate::confined::{List, confine_on_pain_of_death};
 
 /// Where a server runs, and what it can see of importers from there.
 pub struct Place {
@@ -59,6 +60,7 @@ pub const PLACES: &[Place] = &[
         ..HERE
     },
     Place { name: "activated", part: Part::Activate, is_open_to_all: true, ..HERE },
+    Place { name: "under the list of system calls", bounds: "confined", ..HERE },
     Place { name: "under landlock", bounds: "landlocked", ..HERE },
     Place {
         name: "under landlock without /proc",
@@ -120,6 +122,7 @@ pub fn judge(directory: &Path, bounds: &str) {
     let (names, proc) = ((directory, names), (Path::new("/proc"), AccessFs::ReadFile.into()));
     match bounds {
         "" => {}
+        "confined" => confine_on_pain_of_death(List::Binding),
         "landlocked" => landlocked::confine(&[names, proc]),
         "landlocked-blind" => landlocked::confine(&[names]),
         other => panic!("no server is {other}"),
