@@ -17,6 +17,7 @@
 //! has not looked since it came last is passed by.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Wake, Waker};
 
@@ -127,7 +128,7 @@ impl Claimants {
             next
         };
         if let Some(waker) = next {
-            waker.wake();
+            wake(waker);
         }
     }
 
@@ -146,9 +147,15 @@ impl Claimants {
         for class in 0..self.queues.len() as u32 {
             let wakers: Vec<Waker> =
                 self.queue(class).waiting.iter().map(|claimant| claimant.waker.clone()).collect();
-            wakers.into_iter().for_each(Waker::wake);
+            wakers.into_iter().for_each(wake);
         }
     }
+}
+
+/// Runs anybody's code, on a thread of the runtime's, too. What panics there has broken its own
+/// executor; all other tasks are woken.
+fn wake(waker: Waker) {
+    let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
 }
 
 impl Queue {

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use nearcall_abi::message::{Classes, Message, RefusalCode};
 use nearcall_abi::{ABI_VERSION, AStackClass, InterfaceDescriptor};
+use nearcall_core::RevokeReason;
 use nearcall_os::peer::Process;
 use nearcall_os::processor;
 use nearcall_os::segment::{Sealing, Segment};
@@ -163,6 +164,11 @@ fn watched(domain: &Domain, bound: ClientBinding) -> Result<Arc<ClientBinding>, 
         .housekeeping
         .watch_exporter(&binding)
         .map_err(|reason| BindError::System { doing: "watch the server", reason })?;
+    // Who ends the domain revokes whatever is watched by then.
+    if let Err(reason) = domain.core().check_open() {
+        binding.revoke(RevokeReason::ShutDown);
+        return Err(BindError::System { doing: "import", reason });
+    }
     Ok(binding)
 }
 

@@ -14,7 +14,7 @@ use crate::domain::DomainCore;
 type Part = fn(&Arc<DomainCore>);
 
 /// What is done when the thread has panicked, before the domain ends as ever.
-const BREAKS_OFF: [Part; 2] = [turn_away, stop_processors];
+const BREAKS_OFF: [Part; 3] = [wake, turn_away, stop_processors];
 
 impl Housekeeping {
     /// Starts the thread.
@@ -31,8 +31,9 @@ impl Housekeeping {
         let thread = std::thread::Builder::new().name("nearcall-house".to_owned());
         let lives = move || {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| life(&core))) {
-                core.break_off("housekeeping", &*panic);
                 // What has broken it may break one of these, and the others are to be done.
+                let broken_off = || core.break_off("housekeeping", &*panic);
+                let _ = catch_unwind(AssertUnwindSafe(broken_off));
                 for part in BREAKS_OFF {
                     let _ = catch_unwind(AssertUnwindSafe(|| part(&core)));
                 }
@@ -43,6 +44,11 @@ impl Housekeeping {
     }
 }
 
+/// Procedures that wait for the end of their call are told: processors end when those do.
+fn wake(core: &Arc<DomainCore>) {
+    core.housekeeping.wake_all_concerned();
+}
+
 /// Whoever has come, or comes, is hung up on, and so is whoever serves this domain.
 fn turn_away(core: &Arc<DomainCore>) {
     let house = &core.housekeeping;
@@ -50,11 +56,14 @@ fn turn_away(core: &Arc<DomainCore>) {
     core.introductions.clear();
     let watched: Vec<Watched> = house.watched().values().cloned().collect();
     for entry in &watched {
-        if let Watched::Importers(clerk) = entry {
-            clerk.turn_away();
-        } else if let Some(binding) = entry.exporter() {
-            binding.revoke(RevokeReason::ShutDown);
-        }
+        let turned_away = || {
+            if let Watched::Importers(clerk) = entry {
+                clerk.turn_away();
+            } else if let Some(binding) = entry.exporter() {
+                binding.revoke(RevokeReason::ShutDown);
+            }
+        };
+        let _ = catch_unwind(AssertUnwindSafe(turned_away));
     }
 }
 

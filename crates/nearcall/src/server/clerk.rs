@@ -176,7 +176,10 @@ impl Clerk {
         shared.processors.start(shared).map_err(system("start server processors"))?;
         let watched = shared.housekeeping.watch_clerk(shared, &core);
         let token = watched.map_err(system("watch the clerk's socket"))?;
-        Ok(Clerk { core, token, domain: domain.clone() })
+        let clerk = Clerk { core, token, domain: domain.clone() };
+        // Who ends the domain turns away at whatever is watched by then.
+        domain.core().check_open().map_err(system("export"))?;
+        Ok(clerk)
     }
 
     /// The name it exports.
@@ -207,7 +210,7 @@ impl Clerk {
     /// A binding of whom it says something else than what the binding was made by is revoked, in
     /// order: calls that run are finished and their results arrive, others were not executed. Its
     /// client may bind again, and has then what the policy says (L47). Priorities and limits of
-    /// bindings that stay are those they were made with.
+    /// bindings that stay are those they were made with. A policy that panics refuses.
     ///
     /// Returns how many bindings it has revoked.
     ///

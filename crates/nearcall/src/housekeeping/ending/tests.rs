@@ -1,13 +1,14 @@
 //! A thread that keeps house, and panics.
 
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor};
 
 use crate::domain::DomainCore;
-use crate::error::BindError;
+use crate::error::{BindError, Ran};
+use crate::raw::{Arguments, Client, Entries, Outcome};
 use crate::testing::{Null, TestServer, null_interface};
 use crate::{Admission, Domain, DomainOptions, ExportOptions, Policy};
 
@@ -59,6 +60,43 @@ fn clients_and_importers_are_told_when_housekeeping_panics() {
     assert_eq!(domain.failure(), Some(WORDS));
     let error = domain.core().check_open().unwrap_err();
     assert_eq!(error.to_string(), format!("the domain has ended: {WORDS}"));
+    apart(move || domain.shut_down()).recv_timeout(FOR_EVER).unwrap();
+}
+
+/// Says that it has begun, and returns when its call is over.
+struct Waiting(Mutex<Sender<()>>);
+
+impl Entries for Waiting {
+    fn interface(&self) -> &'static InterfaceDescriptor {
+        &INTERFACE
+    }
+
+    fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
+        let over = crate::current_call().expect("this is a procedure").cancelled();
+        self.0.lock().unwrap().send(()).expect("a test that goes on");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(over);
+        arguments.results().reply(0)
+    }
+}
+
+#[test]
+fn a_procedure_that_waits_for_the_end_of_its_call_is_told_when_housekeeping_panics() {
+    let (domain, panics) = fragile();
+    let (begins, begun) = mpsc::channel();
+    let entries = Waiting(Mutex::new(begins));
+    let server = TestServer::of("waiting", entries, domain, ExportOptions::default());
+    let client = Client::new(server.import(), &INTERFACE);
+    let called = apart(move || {
+        let reply = client.claim::<0>(0).and_then(|call| call.post(0).map(drop));
+        reply.map_err(|error| error.ran())
+    });
+    begun.recv_timeout(FOR_EVER).unwrap();
+    panics.send(()).unwrap();
+    // Its results arrive if it is told before its client.
+    let outcome = called.recv_timeout(FOR_EVER).unwrap();
+    assert!(matches!(outcome, Ok(()) | Err(Ran::Maybe)), "{outcome:?}");
+    let domain = server.domain().clone();
     apart(move || domain.shut_down()).recv_timeout(FOR_EVER).unwrap();
 }
 
