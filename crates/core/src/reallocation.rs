@@ -133,18 +133,19 @@ impl<S: PartialEq, B: PartialEq> Reallocator<S, B> {
     }
 
     /// This processor is about to wait for something that none of its threads can run meanwhile:
-    /// everybody is told. Until `None`.
-    pub fn poll_blocked(&mut self) -> Option<Action<B>> {
+    /// everybody is told, over this binding.
+    /// Until `None`.
+    pub fn poll_blocked(&mut self) -> Option<B> {
         let last = self.servers.len().checked_sub(1)?;
-        Some(Action::Tell(self.take(last, 0)))
+        Some(self.take(last, 0))
     }
 
-    /// Threads of the client's run on: a server that was put off for `put_off_ns_max` is told.
-    /// Until `None`.
-    pub fn poll_late(&mut self, now_ns: u64, put_off_ns_max: u64) -> Option<Action<B>> {
+    /// Threads of the client's run on: who was put off for `put_off_ns_max` is told, over this
+    /// binding. Until `None`.
+    pub fn poll_late(&mut self, now_ns: u64, put_off_ns_max: u64) -> Option<B> {
         let oldest = self.servers.first()?;
         let is_late = now_ns.saturating_sub(oldest.since_ns) >= put_off_ns_max;
-        is_late.then(|| Action::Tell(self.take(0, 0)))
+        is_late.then(|| self.take(0, 0))
     }
 
     /// Takes a binding from those of a server, which is put off as long as it has others.
@@ -248,10 +249,10 @@ mod tests {
     fn who_is_late_is_told_to_run_elsewhere() {
         let mut reallocator = put_off(&['a', 'b', 'A']);
         assert_eq!(reallocator.poll_late(100, 100), None);
-        assert_eq!(reallocator.poll_late(101, 100), Some(Action::Tell('a')));
-        assert_eq!(reallocator.poll_late(101, 100), Some(Action::Tell('A')));
+        assert_eq!(reallocator.poll_late(101, 100), Some('a'));
+        assert_eq!(reallocator.poll_late(101, 100), Some('A'));
         assert_eq!(reallocator.poll_late(101, 100), None);
-        assert_eq!(reallocator.poll_late(102, 100), Some(Action::Tell('b')));
+        assert_eq!(reallocator.poll_late(102, 100), Some('b'));
         assert!(!reallocator.has_some());
     }
 
@@ -259,7 +260,7 @@ mod tests {
     fn who_blocks_tells_everybody() {
         let mut reallocator = put_off(&['a', 'b']);
         let told = core::iter::from_fn(|| reallocator.poll_blocked()).collect::<Vec<_>>();
-        assert_eq!(told, [Action::Tell('b'), Action::Tell('a')]);
+        assert_eq!(told, ['b', 'a']);
     }
 
     #[test]

@@ -51,6 +51,12 @@ impl ClientBinding {
         }
     }
 
+    /// Rings as well, of a server that another binding's ring wakes: for both.
+    #[cfg(feature = "threads")]
+    pub fn ring_beside(&self) {
+        self.ring_lane(self.bell_line(WATCH_OFFSET_BYTES));
+    }
+
     /// True: the watcher sleeps, and somebody is to be woken.
     fn ring_lane(&self, line: &BellLine) -> bool {
         let lane = Lane::of(self.lane, LANES);
@@ -65,8 +71,8 @@ impl ClientBinding {
             && (replied_from == processor || bell::has_sleeper(self.resident(processor)))
     }
 
-    /// Where the bell is mapped: the same for all bindings to one server. Another server's may lie
-    /// there once nobody rings this one any more.
+    /// Where the bell is mapped: the same for all bindings of a domain to one server, in one trust
+    /// class. Another server's may lie there once nobody rings this one any more.
     #[cfg(feature = "threads")]
     pub fn bell_address(&self) -> usize {
         std::sync::Arc::as_ptr(&self.bell).addr()

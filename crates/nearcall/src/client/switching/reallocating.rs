@@ -11,7 +11,7 @@
 //! somebody else is rung for once more.
 
 use std::cell::{Cell, RefCell};
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use nearcall_core::reallocation::{Action, Reallocator, Start, Unserved};
 use nearcall_os::{clock, processor};
@@ -124,10 +124,21 @@ pub(crate) fn is_put_off(binding: &ClientBinding) -> bool {
 /// No FastThread is ready: gives this processor to the server that has most of their calls. True:
 /// it has had it, for as long as it wanted.
 pub(crate) fn donate() -> bool {
-    let next = || PUT_OFF.with_borrow_mut(Reallocator::poll_idle);
-    // Of a server's bindings the first one's ring wakes it, for all.
-    let rung = std::iter::from_fn(next).map(carry_out);
-    let is_here = rung.fold(false, |is_here, rung| is_here | (rung == Rung::Here));
+    let mut given: Option<Arc<ClientBinding>> = None;
+    while let Some(action) = PUT_OFF.with_borrow_mut(Reallocator::poll_idle) {
+        match action {
+            Action::Tell(reached) => tell(&reached),
+            // A binding that is gone has no calls. Of a server's the last one's ring wakes it.
+            Action::Donate(Reached(binding)) => {
+                if let Some(binding) = binding.upgrade()
+                    && let Some(before) = given.replace(binding)
+                {
+                    before.ring_beside();
+                }
+            }
+        }
+    }
+    let is_here = given.is_some_and(|binding| binding.ring() == Rung::Here);
     if is_here {
         processor::yield_now();
     }
@@ -137,8 +148,8 @@ pub(crate) fn donate() -> bool {
 /// This kernel thread is about to block, with all its FastThreads: who was put off is to run
 /// elsewhere.
 pub(crate) fn tell_all() {
-    while let Some(action) = PUT_OFF.with_borrow_mut(Reallocator::poll_blocked) {
-        carry_out(action);
+    while let Some(reached) = PUT_OFF.with_borrow_mut(Reallocator::poll_blocked) {
+        tell(&reached);
     }
 }
 
@@ -147,21 +158,15 @@ fn tell_late() -> bool {
     let now_ns = clock::now_ns();
     let late = || PUT_OFF.with_borrow_mut(|put_off| put_off.poll_late(now_ns, PUT_OFF_NS_MAX));
     while let Some(late) = late() {
-        carry_out(late);
+        tell(&late);
     }
     PUT_OFF.with_borrow(Reallocator::has_some)
 }
 
-fn carry_out(action: Action<Reached>) -> Rung {
-    match action {
-        // A binding that is gone has no calls.
-        Action::Donate(reached) => {
-            reached.0.upgrade().map_or(Rung::Elsewhere, |binding| binding.ring())
-        }
-        Action::Tell(reached) => {
-            reached.0.upgrade().inspect(|binding| binding.ring_elsewhere());
-            Rung::Elsewhere
-        }
+/// The server is to run elsewhere.
+fn tell(reached: &Reached) {
+    if let Some(binding) = reached.0.upgrade() {
+        binding.ring_elsewhere();
     }
 }
 
