@@ -15,7 +15,7 @@ use nix::sys::signal::Signal;
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use syscalls::Sysno;
 
-pub use caught::CAUGHT;
+pub use caught::{CAUGHT, STRAYED};
 
 /// What players do themselves, and the library does not.
 const OF_PLAYERS: &[(&str, &str)] = &[
@@ -28,6 +28,7 @@ const OF_PLAYERS: &[(&str, &str)] = &[
     ("pwrite64", "a procedure writes into a file that it hands out"),
     ("readv", "what row T3 disturbs hears by a call of its own"),
     ("rt_sigreturn", "a fault goes back to the instruction that it is of, and ends the player"),
+    ("seccomp", "row T29 has servers and importers that are left the documented calls alone"),
     ("tgkill", "a procedure ends its process, by abort"),
     ("writev", "what row T3 disturbs speaks, and writes effects down, by a call of its own"),
 ];
@@ -40,7 +41,6 @@ const OF_CHILDREN: &[(&str, &str)] = &[
     ("kill", "a parent kills itself"),
     ("pause", "a child waits until it is killed"),
     ("readlink", "it counts its sockets"),
-    ("seccomp", "a child of a child confines itself, too"),
     ("wait4", "it waits for its own child"),
 ];
 

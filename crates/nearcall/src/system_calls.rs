@@ -3,7 +3,7 @@
 //! They are those of the library and of what Rust's standard library and the C library do for it:
 //! threads that start and end, memory that is allocated and freed. What a procedure or a program
 //! does itself comes on top. `testkit/tests/confined.rs` has calls of every kind made under filters
-//! of these, and names any other; so do the processes of all two-domain tests.
+//! of these, and names any other; the clients and servers that `testkit` starts run under both.
 
 /// What a client and a server need once their bindings are made: for calls of every kind, for
 /// growth, for segments out of line, feeds, descriptors and introductions, for the death of the

@@ -26,7 +26,7 @@ use super::memory::HEAP;
 use super::t29_policy::Part;
 use super::{effects, hand, looked_at, told};
 use super::{t07_hostile, t13_canaries, t17_races, t31_reused};
-use crate::confined::{is_confined, was_caught};
+use crate::confined::{STRAYED, is_confined, was_caught};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::{self, import_options};
 
@@ -368,14 +368,16 @@ impl Player {
 
 impl Ended {
     /// What is wrong with it: a player is to end with success, or by this signal if that was sent
-    /// to it, and without a word of a panic, whatever became of the thread that panicked.
+    /// to it, and without a word of a panic, or of a system call that is not on its list, whatever
+    /// became of the thread that it was of.
     #[must_use]
     pub fn wrong(&self, but_by: Option<Signal>) -> Option<String> {
         let Ended { status, complaints, .. } = self;
         let by = status.signal();
         let is_meant = by.is_some() && by == but_by.map(Signal::as_raw);
         let is_in_order = status.success() || is_meant;
-        let is_sound = is_in_order && !complaints.contains("panicked at ");
+        let has_said = ["panicked at ", STRAYED].iter().any(|word| complaints.contains(word));
+        let is_sound = is_in_order && !has_said;
         (!is_sound).then(|| format!("a player ended by {status}: {}", complaints.trim()))
     }
 

@@ -119,7 +119,7 @@ impl Drop for Started {
         let _ = self.process.kill();
         let status = self.process.wait().unwrap();
         if was_caught(status) && !std::thread::panicking() {
-            panic!("{}", self.line());
+            panic!("{}", std::io::read_to_string(&mut self.said).unwrap());
         }
     }
 }

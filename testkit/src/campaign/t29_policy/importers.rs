@@ -8,7 +8,7 @@ use nearcall::{BindError, Binding, Domain};
 use super::{Part, landlocked, machine, policies};
 use crate::campaign::player::{Player, Role};
 use crate::campaign::report::Stopped;
-use crate::confined::{List, confine_on_pain_of_death};
+use crate::confined::{List, confine};
 use crate::effects::effects::{EFFECTS, EffectsClient};
 use crate::server::import_options;
 
@@ -167,7 +167,7 @@ pub fn ask(directory: &Path, manner: &str) {
     match manner {
         Manner::Landlocked => landlocked::confine_to_connecting(directory),
         Manner::Rightless => landlocked::confine(&[]),
-        Manner::Confined => confine_on_pain_of_death(List::Binding),
+        Manner::Confined => confine(List::Binding),
         Manner::Plain | Manner::Grouped | Manner::OwnRoot => {}
     }
     println!("ready");

@@ -14,7 +14,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use super::{Part, audit, landlocked, policies};
 use crate::campaign::effects;
 use crate::campaign::player::{self, Player, Role};
-use crate::confined::{List, confine_on_pain_of_death};
+use crate::confined::{List, confine};
 
 /// Where a server runs, and what it can see of importers from there.
 pub struct Place {
@@ -122,7 +122,7 @@ pub fn judge(directory: &Path, bounds: &str) {
     let (names, proc) = ((directory, names), (Path::new("/proc"), AccessFs::ReadFile.into()));
     match bounds {
         "" => {}
-        "confined" => confine_on_pain_of_death(List::Binding),
+        "confined" => confine(List::Binding),
         "landlocked" => landlocked::confine(&[names, proc]),
         "landlocked-blind" => landlocked::confine(&[names]),
         other => panic!("no server is {other}"),
