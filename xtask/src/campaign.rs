@@ -70,8 +70,10 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     let run = |rows: &[&str]| run_rows(root, &program, selection, rows);
     if selection.is_quick {
         let (last, first) = QUICK.split_last().expect("there are some");
-        first.par_iter().map(|rows| run(rows)).collect::<Result<(), Failed>>()?;
-        return run(last);
+        let mut ran: Vec<_> = first.par_iter().map(|rows| run(rows)).collect();
+        ran.push(run(last));
+        let failed: Vec<_> = ran.into_iter().filter_map(|ran| Some(ran.err()?.0)).collect();
+        return if failed.is_empty() { Ok(()) } else { Err(Failed(failed.join("\n"))) };
     }
     run(&selection.only.iter().map(String::as_str).collect::<Vec<_>>())
 }
