@@ -221,11 +221,11 @@ impl Workshop {
         succeed(command.arg(format!("-Wl,-rpath,{}", self.path().display())));
     }
 
-    /// Compiles to nothing, or fails with what the compiler says: clang has said all that it has to
-    /// say before it makes code, gcc before that is assembled.
+    /// Compiles to nothing, or fails with what the compiler says, which it does before code is
+    /// assembled; of C++, which takes clang long to make code of, before that is made.
     pub fn compile(&self, compiler: &str, source: &Path) {
         let mut command = self.command(compiler, source, &[]);
-        match compiler.starts_with("clang") {
+        match compiler == "clang++" {
             true => command.arg("-fsyntax-only"),
             false => command.args(["-S", "-o", "/dev/null"]),
         };
