@@ -11,7 +11,7 @@ use nearcall::raw::{
 };
 use nearcall::{CallError, ImportOptions, Rebind, WhenExhausted};
 use nearcall_os::descriptor::PeerDescriptor;
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use send_wrapper::SendWrapper;
@@ -194,7 +194,13 @@ impl Binding {
         let index = procedure as u32;
         // Copies of descriptors would be system calls at each post.
         let is_twice = plan.is_retried && filled.passed.is_empty();
-        let filled = if is_twice { filled.into_own() } else { filled };
+        let filled = match is_twice {
+            true => {
+                let copies = py.detach(|| filled.copies());
+                filled.into_own(copies.map_err(|error| PyMemoryError::new_err(error.to_string()))?)
+            }
+            false => filled,
+        };
         let until_ns = if is_twice { self.client.until_ns() } else { 0 };
         let interruptible = Interruptible::begin(errors::is_interrupted);
         let posted = py.detach(|| {

@@ -1,5 +1,7 @@
 //! Messages: which value goes where, both ways.
 
+use std::collections::TryReserveError;
+
 use nearcall::OpaqueIn;
 use nearcall::raw::{
     self, DescriptorKind, Incoming, MESSAGE_BYTES_MAX, Malformed, Room, UNBOUNDED, check_received,
@@ -81,10 +83,30 @@ impl Filled {
         Ok(())
     }
 
-    /// Nothing of it is the caller's to change any more.
-    pub fn into_own(self) -> Filled {
+    /// Copies of what is the caller's, for [`Filled::into_own`]: long ones take a while, in which
+    /// other threads of Python's run.
+    ///
+    /// # Errors: there is no memory for one.
+    pub fn copies(&self) -> Result<Vec<Vec<u8>>, TryReserveError> {
+        let lying = self.payloads.iter().filter_map(|payload| match payload {
+            Payload::Lying(view) => Some(view.bytes()),
+            _ => None,
+        });
+        lying
+            .map(|bytes| {
+                let mut copy = Vec::new();
+                copy.try_reserve_exact(bytes.len())?;
+                copy.extend_from_slice(bytes);
+                Ok(copy)
+            })
+            .collect()
+    }
+
+    /// Nothing of it is the caller's to change any more: it has these copies in place of that.
+    pub fn into_own(self, copies: Vec<Vec<u8>>) -> Filled {
+        let mut copies = copies.into_iter();
         let own = |payload| match payload {
-            Payload::Lying(view) => Payload::Made(view.bytes().to_vec()),
+            Payload::Lying(view) => copies.next().map_or(Payload::Lying(view), Payload::Made),
             payload => payload,
         };
         Filled { payloads: self.payloads.into_iter().map(own).collect(), ..self }
