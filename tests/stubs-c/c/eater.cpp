@@ -114,7 +114,9 @@ void dies(const feeding::Feeding &client) {
             came += number == came;
         }
     });
-    CHECK(outcome == NEARCALL_CALL_FAILED && came > 2000 && came <= 3000);
+    // Made for a batch that had been late, the last words are in no call.
+    CHECK(outcome == NEARCALL_CALL_FAILED || outcome == NEARCALL_NOT_EXECUTED);
+    CHECK(came > 2000 && came <= 3000);
 }
 
 void lies(const feeding::Feeding &client) {

@@ -63,12 +63,22 @@ pub fn ways() -> Vec<(&'static str, &'static [&'static str])> {
 
 /// Compiles a program in C and one in C++ each way, with the stubs of an interface file, and plays
 /// with each: the program, and the directory that it runs in.
-pub fn in_both(idl: &str, [c, cpp]: [&str; 2], play: impl Fn(&Path, &Path)) {
-    let (ways, mut count) = (ways(), 0);
+pub fn in_both(idl: &str, programs: [&str; 2], play: impl Fn(&Path, &Path)) {
+    in_both_ways(&ways(), idl, programs, play);
+}
+
+/// The same, compiled in these ways.
+pub fn in_both_ways(
+    ways: &[(&str, &[&str])],
+    idl: &str,
+    [c, cpp]: [&str; 2],
+    play: impl Fn(&Path, &Path),
+) {
+    let mut count = 0;
     if ways.is_empty() {
         return lacking("a compiler of C");
     }
-    for (compiler, flags) in &ways {
+    for (compiler, flags) in ways {
         for (language, program) in [("c", c), ("cpp", cpp)] {
             let workshop = Workshop::of(language, idl);
             play(&workshop.program(compiler, program, flags), workshop.path());

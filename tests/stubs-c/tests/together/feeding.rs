@@ -346,7 +346,14 @@ fn outlive_server(name: &str, runtime: &Path) {
     let numbers: Vec<_> = feeding.numbers(10_000, 0, 3000).expect("it opens").collect();
     let (last, came) = numbers.split_last().expect("it begins");
     assert!(came.len() > 2000 && came.iter().all(Result::is_ok), "{}", came.len());
-    assert!(matches!(last, Err(CallError::CallFailed { .. })), "{last:?}");
+    // Made for a batch that had been late, the last words are in no call.
+    let not_taken = NotExecuted::ServerEnded;
+    let is_told = match last {
+        Err(CallError::CallFailed { .. }) => true,
+        Err(CallError::NotExecuted { reason, .. }) => *reason == not_taken,
+        _ => false,
+    };
+    assert!(is_told, "{last:?}");
 }
 
 #[test]
