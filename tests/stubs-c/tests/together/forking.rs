@@ -12,8 +12,8 @@ use crate::support::{RustServer, in_both_ways, run_client, sanitizing, serve_her
 /// What each program checks at least.
 const CHECKS_MIN: u32 = 500;
 
-/// Undefined behaviour is looked for, and not what is wrong with addresses: a thread of the parent may hold its allocator's lock
-/// while another one forks, and in the child nobody lets go of it.
+/// Not with the address sanitizer: a thread of the parent may hold its allocator's lock while
+/// another one forks, and in the child nobody lets go of it.
 const SANITIZED: &[&str] = &["-fsanitize=undefined", "-fno-sanitize-recover=all", "-O0"];
 
 /// The server of a [`RustServer`].
