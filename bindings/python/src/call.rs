@@ -40,6 +40,8 @@ struct Importing<'w> {
     /// Seconds.
     timeout: Option<f64>,
     /// Seconds.
+    ready_timeout: Option<f64>,
+    /// Seconds.
     rebind_timeout: Option<f64>,
     grows: bool,
     directory: Option<PathBuf>,
@@ -57,6 +59,9 @@ impl Importing<'_> {
         if let Some(timeout) = self.timeout {
             options.timeout = duration(timeout)?;
         }
+        if let Some(timeout) = self.ready_timeout {
+            options.ready_timeout = duration(timeout)?;
+        }
         if let Some(timeout) = self.rebind_timeout {
             options.rebind = Rebind::WaitForReady(duration(timeout)?);
         }
@@ -66,13 +71,21 @@ impl Importing<'_> {
 
 #[pymethods]
 impl Binding {
-    /// Binds to the domain that exports `name`; waits at most `timeout` seconds. `rebind` waits at
-    /// most `rebind_timeout` seconds until somebody exports it again. With `grows`, a call that
+    /// Binds to the domain that exports `name`; waits at most `ready_timeout` seconds until
+    /// somebody does, and `timeout` seconds for its half of the bind. `rebind` waits at most
+    /// `rebind_timeout` seconds until somebody exports it again. With `grows`, a call that
     /// finds no A-stack has the server add some. The name is looked up in `directory`, else in the
     /// user's scope and then the system's; `wait` is in place of the domain's.
     #[new]
     #[pyo3(signature = (
-        interface, name, timeout=None, rebind_timeout=None, grows=false, directory=None, wait=None
+        interface,
+        name,
+        timeout=None,
+        ready_timeout=None,
+        rebind_timeout=None,
+        grows=false,
+        directory=None,
+        wait=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn new(
@@ -80,20 +93,25 @@ impl Binding {
         interface: &Interface,
         name: &str,
         timeout: Option<f64>,
+        ready_timeout: Option<f64>,
         rebind_timeout: Option<f64>,
         grows: bool,
         directory: Option<PathBuf>,
         wait: Option<&Bound<'_, WaitPolicy>>,
     ) -> PyResult<Binding> {
         let wait = wait.map(Bound::get);
-        let said = Importing { timeout, rebind_timeout, grows, directory, wait };
+        let said = Importing { timeout, ready_timeout, rebind_timeout, grows, directory, wait };
         let options = said.options()?;
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
         let descriptor = plan.descriptor;
-        let bound = py
-            .detach(|| nearcall::Binding::import_with(domain, name, descriptor, options))
-            .map_err(|error| errors::of_bind(py, &error))?;
+        let interruptible = Interruptible::begin(errors::is_interrupted);
+        let bound = py.detach(|| nearcall::Binding::import_with(domain, name, descriptor, options));
+        drop(interruptible);
+        if let Some(raised) = errors::take_raised() {
+            return Err(raised);
+        }
+        let bound = bound.map_err(|error| errors::of_bind(py, &error))?;
         Ok(Binding { client: Client::new(bound, descriptor), plan })
     }
 

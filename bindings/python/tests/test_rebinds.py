@@ -189,6 +189,22 @@ def test_a_rebind_waits_for_a_server_that_comes_later(serve: Serve, again: Again
     assert again.AgainClient(rebound[0]).pid() == second.child.pid
 
 
+def test_an_import_waits_for_a_server_that_comes_later(serve: Serve, again: Again) -> None:
+    bound: list[typing.Any] = []
+    waiting = threading.Thread(
+        target=lambda: bound.append(again.AgainClient.import_("comes", ready_timeout=LONG))
+    )
+    waiting.start()
+    server = serve("comes")
+    waiting.join()
+    assert bound[0].pid() == server.child.pid
+
+
+def test_an_import_in_vain_says_for_what_and_how_long(again: Again) -> None:
+    with pytest.raises(nearcall.NotReady, match='"never" was not ready within 20ms: no domain'):
+        again.AgainClient.import_("never", ready_timeout=0.02)
+
+
 def test_a_rebind_in_vain_says_for_what_and_how_long(serve: Serve, again: Again) -> None:
     serve("vain")
     client = again.AgainClient.import_("vain", rebind_timeout=0.05)
@@ -207,7 +223,8 @@ def test_a_deadline_holds_for_both_tries(serve: Serve, again: Again) -> None:
         client.with_deadline(0.05).pid()
 
 
-def test_a_signal_ends_a_rebind(serve: Serve, again: Again) -> None:
+@pytest.mark.parametrize("what", ["import", "rebind"])
+def test_a_signal_ends_what_waits(serve: Serve, again: Again, what: str) -> None:
     first = serve("interrupted")
     client = again.AgainClient.import_("interrupted", rebind_timeout=LONG)
     ended(first, client)
@@ -221,6 +238,8 @@ def test_a_signal_ends_a_rebind(serve: Serve, again: Again) -> None:
     interrupting.start()
     with pytest.raises(KeyboardInterrupt):
         begun.set()
+        if what == "import":
+            again.AgainClient.import_("interrupted", ready_timeout=LONG)
         client.binding.rebind()
     interrupting.join()
 
@@ -228,3 +247,5 @@ def test_a_signal_ends_a_rebind(serve: Serve, again: Again) -> None:
 def test_a_wait_that_is_no_time_is_refused(again: Again) -> None:
     with pytest.raises(ValueError, match="-1 seconds"):
         again.AgainClient.import_("nobody", rebind_timeout=-1)
+    with pytest.raises(ValueError, match="-2 seconds"):
+        again.AgainClient.import_("nobody", ready_timeout=-2)

@@ -149,7 +149,7 @@ typedef enum nearcall_reason {
     NEARCALL_REASON_HASH = 5,              /* the server's version of it does not fit */
     NEARCALL_REASON_OVERLOADED = 6,        /* may pass: the server has no room for this user now */
     NEARCALL_REASON_TIMED_OUT = 7,         /* may pass: the server did not answer in time */
-    NEARCALL_REASON_NOT_READY = 8,         /* may pass: nobody did while a rebind waited */
+    NEARCALL_REASON_NOT_READY = 8,         /* may pass: nobody did while it was waited for */
     NEARCALL_REASON_NO_INTRODUCTION = 9,   /* the descriptor is none */
     NEARCALL_REASON_INTRODUCTION_OVER = 10, /* it was used or waited too long, or its giver went */
     NEARCALL_REASON_INTRODUCED = 11,       /* it has no name to rebind by */
@@ -275,7 +275,8 @@ typedef struct nearcall_domain_options {
 
 /* How an interface is imported. All bytes zero: as without options. */
 typedef struct nearcall_import_options {
-    uint64_t rebind_timeout_ns; /* longest wait of a rebind for an export of the name; 0: none */
+    uint64_t ready_timeout_ns;  /* longest wait of an import for an export of the name; 0: none */
+    uint64_t rebind_timeout_ns; /* the same of a rebind, and of a call that is made once more */
     uint64_t timeout_ns;        /* longest wait for the server's half of the bind; 0: 5 s */
     bool grows; /* a call that finds no A-stack has the server add some, up to 15 times as many */
     const char *directory;            /* where the name is looked up; null: the user's scope, then

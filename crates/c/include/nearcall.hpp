@@ -208,6 +208,8 @@ class cancellation {
 
 /* How an interface is imported. */
 struct import_options {
+    /* Longest wait of an import until somebody exports the name. */
+    std::chrono::nanoseconds ready_timeout{0};
     /* Longest wait of a rebind, and of a call that is made once more, until somebody exports the
      * name again. */
     std::chrono::nanoseconds rebind_timeout{0};
@@ -222,7 +224,8 @@ struct import_options {
 
     /* As long as this stays as it is. */
     nearcall_import_options c() const {
-        return {static_cast<std::uint64_t>(rebind_timeout.count()),
+        return {static_cast<std::uint64_t>(ready_timeout.count()),
+                static_cast<std::uint64_t>(rebind_timeout.count()),
                 static_cast<std::uint64_t>(timeout.count()), grows,
                 directory.empty() ? nullptr : directory.c_str(), wait ? &*wait : nullptr};
     }

@@ -69,12 +69,13 @@ NEARCALL_ASSERT(offsetof(nearcall_domain_options, open_descriptors_max) == 104);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, raises_descriptor_limit) == 108);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, is_dumpable) == 109);
 
-NEARCALL_ASSERT(sizeof(nearcall_import_options) == 40);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 0);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, timeout_ns) == 8);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 16);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, directory) == 24);
-NEARCALL_ASSERT(offsetof(nearcall_import_options, wait) == 32);
+NEARCALL_ASSERT(sizeof(nearcall_import_options) == 48);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, ready_timeout_ns) == 0);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, timeout_ns) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, directory) == 32);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, wait) == 40);
 
 NEARCALL_ASSERT(sizeof(nearcall_export_options) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, policy) == 0);

@@ -44,6 +44,7 @@ pub struct Binding {
 ///
 /// let mut options = nearcall::ImportOptions::default();
 /// options.timeout = Duration::from_millis(500);
+/// options.ready_timeout = Duration::from_secs(10);
 /// options.rebind = nearcall::Rebind::WaitForReady(Duration::from_secs(5));
 /// // FilesClient::new(Binding::import_with(&domain, "files", &FILES, options)?)
 /// ```
@@ -54,6 +55,11 @@ pub struct ImportOptions {
     pub scopes: Option<Vec<Scope>>,
     /// Longest wait for the server's half of the bind. Default 5 s.
     pub timeout: Duration,
+    /// Longest wait until somebody exports the name, and has room for a binding. Default 0: an
+    /// import fails at once. Of no introduction.
+    ///
+    /// # Cost: a try after 1 ms, then ever more seldom, every 20 ms in the end.
+    pub ready_timeout: Duration,
     /// What a call does that finds no free A-stack of its class. Default: wait for one.
     pub when_exhausted: WhenExhausted,
     /// How long to spin, yield and sleep; `None`: as the domain does.
@@ -87,6 +93,7 @@ impl Default for ImportOptions {
         ImportOptions {
             scopes: None,
             timeout: Duration::from_secs(5),
+            ready_timeout: Duration::ZERO,
             when_exhausted: WhenExhausted::default(),
             wait: None,
             rebind: Rebind::default(),
@@ -99,7 +106,8 @@ impl Binding {
     /// it, if one of the two only adds operations at the end of the other: calls of those are
     /// `NotExecuted` then. `nearcall diff` tells before.
     ///
-    /// # Errors: see [`BindError`]; nothing is left behind.
+    /// # Errors: see [`BindError`]; nothing is left behind. [`BindError::NotReady`] if nobody has
+    /// exported the name within [`ImportOptions::ready_timeout`], which is 0 unless that is said.
     ///
     /// # Cost: about 0.2 ms, for another version twice that, and memory for the interface's
     /// A-stacks on both sides.
@@ -118,7 +126,7 @@ impl Binding {
         interface: &'static InterfaceDescriptor,
         options: ImportOptions,
     ) -> Result<Binding, BindError> {
-        import::import(domain, name, interface, &options).map(|inner| Binding { inner })
+        import::import_ready(domain, name, interface, &options).map(|inner| Binding { inner })
     }
 
     /// Binds to what somebody else is bound to, who has sent this

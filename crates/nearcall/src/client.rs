@@ -19,6 +19,7 @@ pub(crate) mod introductions;
 pub(crate) mod lead;
 pub(crate) mod lent;
 pub(crate) mod linkage;
+mod ready;
 pub(crate) mod rebind;
 pub(crate) mod switching;
 pub(crate) mod version;

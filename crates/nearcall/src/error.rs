@@ -241,12 +241,14 @@ pub enum BindError {
         /// How long we waited.
         waited: Duration,
     },
-    /// A rebind that waits has waited as long as it may, and nobody has exported the name.
+    /// An import or a rebind that waits has waited as long as it may, and nobody has exported the
+    /// name.
     NotReady {
         /// The name.
         name: String,
-        /// How long it waited at most: [`Rebind::WaitForReady`](crate::Rebind::WaitForReady), or
-        /// what a call's deadline left of it.
+        /// How long it waited at most: [`ImportOptions::ready_timeout`](crate::ImportOptions), or
+        /// [`Rebind::WaitForReady`](crate::Rebind::WaitForReady) and what a call's deadline left
+        /// of it.
         limit: Duration,
         /// Why there was no binding when it last tried.
         last: Box<BindError>,

@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use lacking::lacking;
 use nearcall::name::Scope;
@@ -37,6 +38,42 @@ fn a_name_that_nobody_exports_is_named_with_the_places_tried() {
     let socket = directory.path().join("nobody.socket");
     let want = format!(r#"no domain exports "nobody": looked for {}"#, socket.display());
     assert_eq!(error.to_string(), want);
+}
+
+#[test]
+fn an_import_waits_for_a_server_that_comes_later() {
+    let directory = tempfile::tempdir().unwrap();
+    let (importer, exporter) = (Domain::new().unwrap(), Domain::new().unwrap());
+    let mut options = import_options(directory.path());
+    options.ready_timeout = Duration::from_secs(60);
+    std::thread::scope(|threads| {
+        let importing =
+            threads.spawn(|| Binding::import_with(&importer, "later", &FAULTS, options));
+        // It has not given up: nobody has exported the name for longer than its longest pause.
+        let looked = Instant::now();
+        while looked.elapsed() < Duration::from_millis(50) {
+            assert!(!importing.is_finished());
+            std::thread::yield_now();
+        }
+        let _clerk = export(&exporter, directory.path(), "later").unwrap();
+        FaultsClient::new(importing.join().unwrap().unwrap()).null().unwrap();
+    });
+}
+
+#[test]
+fn an_import_that_waits_in_vain_says_for_what_and_how_long() {
+    let directory = tempfile::tempdir().unwrap();
+    let domain = Domain::new().unwrap();
+    let mut options = import_options(directory.path());
+    options.ready_timeout = Duration::from_millis(20);
+    let error = Binding::import_with(&domain, "vain", &FAULTS, options.clone()).unwrap_err();
+    let said = error.to_string();
+    assert!(said.starts_with("\"vain\" was not ready within 20ms: no domain exports"), "{said}");
+    assert!(error.may_retry(), "{error:?}");
+    // What no time mends is told at once.
+    options.ready_timeout = Duration::MAX;
+    let refused = Binding::import_with(&domain, "a/../b", &FAULTS, options).unwrap_err();
+    assert!(matches!(refused, BindError::Name(_)), "{refused}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-/* A client of again.idl whose servers end under it: `survivor NAME`. Another one takes the name each
- * time but the last. */
+/* A client of again.idl that begins before its server, and whose servers end under it: `survivor
+ * NAME`. Another one takes the name each time but the last. */
 #include "again.h"
 #include "check.h"
 
@@ -14,8 +14,10 @@
     } while (0)
 
 static nearcall_environment env;
-static const nearcall_import_options patient = {.rebind_timeout_ns = 60000000000u};
-static const nearcall_import_options hasty = {.rebind_timeout_ns = 50000000u};
+static const nearcall_import_options patient = {.ready_timeout_ns = 60000000000u,
+                                              .rebind_timeout_ns = 60000000000u};
+static const nearcall_import_options hasty = {.ready_timeout_ns = 20000000u,
+                                            .rebind_timeout_ns = 50000000u};
 
 /* What there is in place of a binding whose server has ended. */
 static again_Again *renewed(again_Again *again) {
@@ -160,6 +162,9 @@ static void in_vain(const nearcall_domain *domain, const char *name) {
     CHECK(strstr(env.message, "was not ready within 50ms") != NULL);
     again_Again_pid(waits, &env);
     CHECK(env.outcome == NEARCALL_NOT_EXECUTED);
+    CHECK(nearcall_import_with_again_Again(domain, name, &hasty, &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND && env.reason == NEARCALL_REASON_NOT_READY);
+    CHECK(strstr(env.message, "was not ready within 20ms: no domain exports") != NULL);
     nearcall_release_again_Again(same);
     nearcall_release_again_Again(waits);
     nearcall_release_again_Again(plain);

@@ -105,11 +105,13 @@ again::Again posted_once(const again::Again &client) {
 }
 
 void in_vain(const nearcall::domain &domain, const std::string &name) {
-    const again::Again plain(domain, name), waits(domain, name, {50ms});
+    const again::Again plain(domain, name), waits(domain, name, {0s, 50ms});
     const auto pid = plain.pid();
     CHECK(fails([&] { waits.outlive(pid); }, NEARCALL_CALL_FAILED));
     CHECK(fails([&] { rebind(waits); }, NEARCALL_NOT_BOUND, name + "\" was not ready within 50ms"));
     CHECK(fails([&] { renewed(plain); }, NEARCALL_NOT_BOUND, "no domain exports"));
+    CHECK(fails([&] { again::Again(domain, name, {20ms}); }, NEARCALL_NOT_BOUND,
+                name + "\" was not ready within 20ms"));
 }
 
 } // namespace
@@ -118,7 +120,7 @@ int main(int argc, char **argv) {
     CHECK(argc == 2);
     nearcall::domain domain;
     {
-        const again::Again first(domain, argv[1], {60s});
+        const again::Again first(domain, argv[1], {60s, 60s});
         const auto second = outlived(first);
         const auto third = carried(second);
         const auto fourth = raised(third);

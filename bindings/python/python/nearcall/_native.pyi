@@ -82,6 +82,7 @@ class Binding:
         interface: Interface,
         name: str,
         timeout: float | None = None,
+        ready_timeout: float | None = None,
         rebind_timeout: float | None = None,
         grows: bool = False,
         directory: str | os.PathLike[str] | None = None,

@@ -188,8 +188,8 @@ class TimedOut(BindError):
 
 
 class NotReady(BindError):
-    """A rebind that waits has waited as long as it may, and nobody has exported the name. Its
-    ``__cause__`` is why there was no binding when it last tried."""
+    """An import or a rebind that waits has waited as long as it may, and nobody has exported the
+    name. Its ``__cause__`` is why there was no binding when it last tried."""
 
 
 class NoIntroduction(BindError):

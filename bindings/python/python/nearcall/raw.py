@@ -90,12 +90,15 @@ class _Bound:
         name: str,
         *,
         timeout: float | None = None,
+        ready_timeout: float | None = None,
         rebind_timeout: float | None = None,
         grows: bool = False,
         directory: str | os.PathLike[str] | None = None,
         wait: WaitPolicy | None = None,
     ) -> typing.Self:
-        """Binds to the domain that exports ``name``; waits for it at most ``timeout`` seconds.
+        """Binds to the domain that exports ``name``: waits at most ``ready_timeout`` seconds until
+        somebody does, without it not at all, and at most ``timeout`` seconds for its answer.
+        The thread waits: in an event loop use ``asyncio.to_thread``.
 
         When the server has ended, ``binding.rebind()``, and each call of an ``@idempotent``
         operation that failed, which is made once more, wait at most ``rebind_timeout`` seconds
@@ -107,7 +110,16 @@ class _Bound:
         ``directory`` is where the name is looked up, in place of the user's scope and then the
         system's; ``wait`` is how calls of this binding wait, in place of what the domain says."""
         return cls(
-            Binding(cls._interface, name, timeout, rebind_timeout, grows, directory, wait)
+            Binding(
+                cls._interface,
+                name,
+                timeout=timeout,
+                ready_timeout=ready_timeout,
+                rebind_timeout=rebind_timeout,
+                grows=grows,
+                directory=directory,
+                wait=wait,
+            )
         )
 
     @classmethod

@@ -127,6 +127,7 @@ fn assert_options(text: &mut String) {
         text,
         Import,
         "nearcall_import_options",
+        ready_timeout_ns,
         rebind_timeout_ns,
         timeout_ns,
         grows,

@@ -11,7 +11,9 @@ use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WaitPolicy, WhenExh
 /// How an interface is imported. `nearcall_import_options` in C.
 #[repr(C)]
 pub struct ImportOptionsRecord {
-    /// Longest wait of a rebind until somebody exports the name; 0: none.
+    /// Longest wait of an import until somebody exports the name; 0: none.
+    pub ready_timeout_ns: u64,
+    /// The same of a rebind.
     pub rebind_timeout_ns: u64,
     /// Longest wait for the server's half of the bind; 0: the default.
     pub timeout_ns: u64,
@@ -42,6 +44,7 @@ pub struct ExportOptionsRecord {
 pub unsafe fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptions {
     let mut options = ImportOptions::default();
     let Some(given) = given else { return options };
+    options.ready_timeout = Duration::from_nanos(given.ready_timeout_ns);
     options.rebind = match given.rebind_timeout_ns {
         0 => Rebind::FailFast,
         timeout_ns => Rebind::WaitForReady(Duration::from_nanos(timeout_ns)),
@@ -123,6 +126,7 @@ mod tests {
     fn an_import_is_told_all_that_a_record_says() {
         let wait = WaitPolicy { yields_max: 7, ..WaitPolicy::default() };
         let record = ImportOptionsRecord {
+            ready_timeout_ns: 3,
             rebind_timeout_ns: 1,
             timeout_ns: 2,
             directory: c"/of/names".as_ptr(),
@@ -131,6 +135,7 @@ mod tests {
         };
         // SAFETY: H1 `wait` and H3 the literal outlive the call.
         let options = unsafe { import_options(Some(&record)) };
+        assert_eq!(options.ready_timeout, Duration::from_nanos(3));
         assert_eq!(options.rebind, Rebind::WaitForReady(Duration::from_nanos(1)));
         assert_eq!(options.timeout, Duration::from_nanos(2));
         assert_eq!(options.scopes, Some(vec![Scope::Directory("/of/names".into())]));

@@ -19,7 +19,9 @@ use nearcall_os::socket::{SocketError, Stream};
 use super::binding::{ClientBinding, Parts};
 use super::cancellation;
 use super::control::Control;
+use super::deadline::NEVER_NS;
 use super::linkage::Linkage;
+use super::ready::Readiness;
 use super::switching;
 use super::version::{self, Unfit, Wanted};
 use crate::binding::ImportOptions;
@@ -76,8 +78,24 @@ struct Offer {
     own_descriptor: OwnedFd,
 }
 
+/// Binds to what is exported under `name`, once it is.
+pub(crate) fn import_ready(
+    domain: &Domain,
+    name: &str,
+    interface: &'static InterfaceDescriptor,
+    options: &ImportOptions,
+) -> Result<Arc<ClientBinding>, BindError> {
+    let mut readiness = Readiness::begin(options.ready_timeout, NEVER_NS);
+    loop {
+        match import(domain, name, interface, options) {
+            Err(error) => std::thread::sleep(readiness.pause_after(name, error)?),
+            bound => return bound,
+        }
+    }
+}
+
 /// Binds to what is exported under `name`.
-pub(crate) fn import(
+pub(super) fn import(
     domain: &Domain,
     name: &str,
     interface: &'static InterfaceDescriptor,

@@ -4,21 +4,14 @@
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
-use nearcall_os::clock;
-
 use super::binding::ClientBinding;
 use super::deadline::left_ns;
 use super::herald;
 use super::import::{begin, import};
 use super::interrupt::is_interrupted;
+use super::ready::Readiness;
 use crate::binding::{ImportOptions, Rebind};
 use crate::error::{BindError, CallError, NotExecuted};
-
-/// First pause between two looks whether somebody exports the name; each is twice the one before.
-const PAUSE_MIN: Duration = Duration::from_millis(1);
-
-/// Longest such pause.
-const PAUSE_MAX: Duration = Duration::from_millis(20);
 
 /// What a binding is replaced by. One thread at a time sees to it.
 #[derive(Debug, Default)]
@@ -28,13 +21,9 @@ pub(crate) struct Renewal(Mutex<Option<Arc<ClientBinding>>>);
 struct Renewing<'b> {
     binding: &'b ClientBinding,
     /// How long it may be that nobody exports the name.
-    wait: Duration,
-    begun_ns: u64,
-    /// When that is over.
-    ready_ns: u64,
+    readiness: Readiness,
     /// When another thread's import has taken too long.
     import_ns: u64,
-    pause: Duration,
 }
 
 /// What a look at a renewal has found.
@@ -97,48 +86,29 @@ impl<'b> Renewing<'b> {
             Rebind::FailFast => Duration::ZERO,
             Rebind::WaitForReady(wait) => wait,
         };
-        let wait_ns = u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX);
-        let begun_ns = clock::now_ns();
-        let ready_ns = begun_ns.saturating_add(wait_ns).min(until_ns);
+        let readiness = Readiness::begin(wait, until_ns);
+        let (begun_ns, ready_ns) = readiness.bounds_ns();
         // Whoever waits for another thread's import waits as long as for its own.
         let timeout_ns = u64::try_from(binding.options.timeout.as_nanos()).unwrap_or(u64::MAX);
         let import_ns = begun_ns.saturating_add(timeout_ns).max(ready_ns).min(until_ns);
-        Ok(Renewing { binding, wait, begun_ns, ready_ns, import_ns, pause: PAUSE_MIN })
+        Ok(Renewing { binding, readiness, import_ns })
     }
 
     fn look(&mut self) -> Result<Look, BindError> {
         let binding = self.binding;
-        let left_ns = match binding.try_renew(self.import_ns) {
+        let pause = match binding.try_renew(self.import_ns) {
             Some(Ok(binding)) => return Ok(Look::Renewed(binding)),
-            Some(Err(error)) if !may_pass(&error) || self.wait.is_zero() => return Err(error),
-            Some(Err(error)) => match left_ns(self.ready_ns) {
-                left_ns if left_ns == 0 || is_interrupted() => {
-                    let limit = Duration::from_nanos(self.ready_ns.saturating_sub(self.begun_ns));
-                    let (name, last) = (binding.name.clone(), Box::new(error));
-                    return Err(BindError::NotReady { name, limit, last });
-                }
-                left_ns => left_ns,
-            },
+            Some(Err(error)) => self.readiness.pause_after(&binding.name, error)?,
             None => match left_ns(self.import_ns) {
                 left_ns if left_ns == 0 || is_interrupted() => {
                     let (name, waited) = (binding.name.clone(), binding.options.timeout);
                     return Err(BindError::TimedOut { name, waited });
                 }
-                left_ns => left_ns,
+                left_ns => self.readiness.pause_within(left_ns),
             },
         };
-        let pause = self.pause.min(Duration::from_nanos(left_ns));
-        self.pause = (self.pause * 2).min(PAUSE_MAX);
         Ok(Look::Pause(pause))
     }
-}
-
-/// A server that is not there, or on its way out: another one may come.
-fn may_pass(error: &BindError) -> bool {
-    matches!(
-        error,
-        BindError::NoSuchName { .. } | BindError::Overloaded { .. } | BindError::Peer { .. }
-    )
 }
 
 /// Whether a call that may run twice is made once more, over another binding: its server has ended

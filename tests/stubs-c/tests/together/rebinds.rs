@@ -64,9 +64,8 @@ pub fn mortal(name: &str, runtime: &Path) -> RustServer {
     RustServer::start(module_path!(), name, runtime)
 }
 
-/// Runs a client, and has a server follow each one that it ends.
+/// Runs a client, whose server comes after it, and has another follow each one that it ends.
 fn survive(program: &Path, runtime: &Path) {
-    let mut server = mortal("mortal", runtime);
     let client = Command::new(program)
         .arg("mortal")
         .env("XDG_RUNTIME_DIR", runtime)
@@ -74,6 +73,7 @@ fn survive(program: &Path, runtime: &Path) {
         .stderr(Stdio::piped())
         .spawn()
         .expect("it starts");
+    let mut server = mortal("mortal", runtime);
     let following = std::thread::spawn({
         let runtime = runtime.to_owned();
         move || {
