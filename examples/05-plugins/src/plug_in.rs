@@ -1,0 +1,170 @@
+//! One plug-in, as its host has it: started, called within a time, and started again or switched
+//! off by what became of its calls.
+
+use std::error::Error;
+use std::io;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nearcall::name::Scope;
+use nearcall::{BindError, Binding, CallError, Domain, ImportOptions};
+use tempfile::TempDir;
+
+use crate::filters::{FILTER, FilterApplyException, FilterClient};
+
+/// What a plug-in exports its interface as.
+pub const NAME: &str = "filter";
+
+/// Longest wait for a text.
+const DEADLINE: Duration = Duration::from_secs(1);
+
+/// Longest wait until a plug-in that was started can be bound to.
+const START_MAX: Duration = Duration::from_secs(10);
+
+/// How long until its host looks whether it still lives.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Calls that were given up and that the plug-in still has: each has captured an A-stack, and most
+/// likely a thread of it. After so many it is started anew.
+const CAPTURED_MAX: u32 = 2;
+
+/// Starts of one plug-in.
+const STARTS_MAX: u32 = 3;
+
+/// A plug-in. Dropped, it is killed: it has nothing to lose.
+#[derive(Debug)]
+pub struct PlugIn {
+    domain: Domain,
+    program: PathBuf,
+    kind: String,
+    starts: u32,
+    /// None: it is switched off.
+    life: Option<Life>,
+}
+
+/// One process of it.
+#[derive(Debug)]
+struct Life {
+    child: Child,
+    filter: FilterClient,
+    /// Where its name is, and no other's: it can be taken for no other plug-in.
+    _names: TempDir,
+}
+
+impl PlugIn {
+    /// Starts a plug-in of this kind.
+    ///
+    /// # Errors: the program is not there, has ended, or exports nothing in time.
+    pub fn start(domain: &Domain, program: PathBuf, kind: &str) -> Result<PlugIn, Box<dyn Error>> {
+        let (domain, kind) = (domain.clone(), kind.to_owned());
+        let mut plug_in = PlugIn { domain, program, kind, starts: 0, life: None };
+        plug_in.begin_life()?;
+        Ok(plug_in)
+    }
+
+    /// What it is called.
+    pub fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// What becomes of a text.
+    ///
+    /// # Errors: why nothing came of it, and what was done about that.
+    pub fn apply(&mut self, text: &str) -> Result<String, String> {
+        let Some(life) = &self.life else { return Err("is switched off".to_owned()) };
+        match life.filter.apply(text) {
+            Ok(text) => Ok(text),
+            Err(nearcall::Error::Exception(FilterApplyException::Refused(refused))) => {
+                Err(format!("refused it: {}", refused.why))
+            }
+            Err(nearcall::Error::Call(error)) => Err(self.heed(&error)),
+        }
+    }
+
+    /// What a call that failed is to the host.
+    fn heed(&mut self, error: &CallError) -> String {
+        match error {
+            // It may answer others yet, on another of its threads: the call is given up alone.
+            CallError::CallAborted { .. } => match self.captured_count() {
+                count if count < CAPTURED_MAX => format!("did not answer within {DEADLINE:?}"),
+                count => self.begin_again(&format!("did not answer {count} times")),
+            },
+            CallError::CallFailed { .. } | CallError::NotExecuted { .. } => {
+                self.begin_again("has ended")
+            }
+            // It has broken the protocol: it is wrong, or hostile, and will be so again.
+            CallError::Peer { .. } => {
+                self.life = None;
+                format!("is switched off: {error}")
+            }
+            // Its procedure panicked, or made what the interface forbids: the next text may do.
+            _ => format!("failed: {error}"),
+        }
+    }
+
+    fn captured_count(&self) -> u32 {
+        self.life.as_ref().map_or(0, |life| life.filter.binding().captured_count())
+    }
+
+    fn begin_again(&mut self, why: &str) -> String {
+        self.life = None;
+        match self.begin_life() {
+            Ok(()) => format!("{why}: started again"),
+            Err(error) => format!("{why}: switched off, {error}"),
+        }
+    }
+
+    fn begin_life(&mut self) -> Result<(), Box<dyn Error>> {
+        if self.starts == STARTS_MAX {
+            return Err(format!("it was started {STARTS_MAX} times").into());
+        }
+        self.starts += 1;
+        let names = tempfile::tempdir()?;
+        let mut command = Command::new(&self.program);
+        // It ends when the host's end of its input is gone, however that came about.
+        command.arg(&self.kind).arg(names.path()).stdin(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("{:?}: {error}", self.program))?;
+        match self.bind(&mut child, &names) {
+            Ok(binding) => {
+                let filter = FilterClient::new(binding).with_deadline(DEADLINE);
+                self.life = Some(Life { child, filter, _names: names });
+                Ok(())
+            }
+            Err(error) => {
+                kill(&mut child)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Binds to a plug-in that was just started, once it exports its interface.
+    fn bind(&self, child: &mut Child, names: &TempDir) -> Result<Binding, Box<dyn Error>> {
+        let mut options = ImportOptions::default();
+        options.scopes = Some(vec![Scope::Directory(names.path().to_owned())]);
+        options.ready_timeout = LOOK;
+        let begun = Instant::now();
+        loop {
+            match Binding::import_with(&self.domain, NAME, &FILTER, options.clone()) {
+                Ok(binding) => return Ok(binding),
+                Err(BindError::NotReady { .. }) if begun.elapsed() < START_MAX => {}
+                Err(error) => return Err(error.into()),
+            }
+            if let Some(status) = child.try_wait()? {
+                return Err(format!("it ended before it could be called: {status}").into());
+            }
+        }
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = kill(&mut self.child);
+    }
+}
+
+fn kill(child: &mut Child) -> io::Result<()> {
+    child.kill()?;
+    child.wait().map(drop)
+}
