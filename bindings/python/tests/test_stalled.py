@@ -16,9 +16,9 @@ import typing
 
 import pytest
 
-#: The client that is stopped: a page in the middle of its argument is taken from it, so that the copy
-#: faults there again and again. Another thread of it is told of the fault, stops all of it, and gives
-#: the page back when it goes on.
+#: The client that is stopped: a page in the middle of its argument is taken from it, so that the
+#: copy faults there again and again. Another thread of it is told of the fault, stops all of it,
+#: and gives the page back when it goes on.
 CALLING = """
 import ctypes
 import mmap
@@ -58,8 +58,8 @@ print("ready", flush=True)
 client.scale(given, 1.0)
 """
 
-#: How long a client is stopped, until that is longer than one of that length is waited for: where the
-#: server itself has to wait for a processor, only some of the time counts.
+#: How long a client is stopped, until that is longer than one of that length is waited for: where
+#: the server itself has to wait for a processor, only some of the time counts.
 STOPS_S = (1.5, 3, 6, 12, 24)
 
 #: Longest time that another client's call takes meanwhile, or it fails.
@@ -68,7 +68,7 @@ DEADLINE_S = 0.75
 
 @contextlib.contextmanager
 def kept_awake(other: typing.Any) -> typing.Iterator[None]:
-    """Has another client call, without an end, so that the server sleeps nowhere; each call returns."""
+    """Has another client call without an end, so that the server does not sleep: each returns."""
     is_over = threading.Event()
 
     def call() -> None:
