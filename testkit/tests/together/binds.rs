@@ -61,6 +61,25 @@ fn an_import_waits_for_a_server_that_comes_later() {
 }
 
 #[test]
+fn fastthreads_run_while_one_of_them_waits_for_an_export() {
+    let directory = tempfile::tempdir().unwrap();
+    let (importer, exporter) = (Domain::new().unwrap(), Domain::new().unwrap());
+    let mut options = import_options(directory.path());
+    options.ready_timeout = Duration::from_secs(60);
+    nearcall_threads::run(move || {
+        let importing = nearcall_threads::fork(move || {
+            Binding::import_with(&importer, "later", &FAULTS, options)
+        });
+        // It runs until it waits: there is one processor.
+        nearcall_threads::yield_now();
+        let _clerk = export(&exporter, directory.path(), "later").unwrap();
+        let binding = importing.unwrap().join().unwrap().unwrap();
+        FaultsClient::new(binding).null().unwrap();
+    })
+    .unwrap();
+}
+
+#[test]
 fn an_import_that_waits_in_vain_says_for_what_and_how_long() {
     let directory = tempfile::tempdir().unwrap();
     let domain = Domain::new().unwrap();

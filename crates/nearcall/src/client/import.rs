@@ -88,7 +88,7 @@ pub(crate) fn import_ready(
     let mut readiness = Readiness::begin(options.ready_timeout, NEVER_NS);
     loop {
         match import(domain, name, interface, options) {
-            Err(error) => std::thread::sleep(readiness.pause_after(name, error)?),
+            Err(error) => switching::nap(readiness.pause_after(name, error)?),
             bound => return bound,
         }
     }

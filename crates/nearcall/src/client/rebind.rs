@@ -10,6 +10,7 @@ use super::herald;
 use super::import::{begin, import};
 use super::interrupt::is_interrupted;
 use super::ready::Readiness;
+use super::switching;
 use crate::binding::{ImportOptions, Rebind};
 use crate::error::{BindError, CallError, NotExecuted};
 
@@ -40,7 +41,7 @@ impl ClientBinding {
         loop {
             match renewing.look()? {
                 Look::Renewed(binding) => return Ok(binding),
-                Look::Pause(pause) => std::thread::sleep(pause),
+                Look::Pause(pause) => switching::nap(pause),
             }
         }
     }
