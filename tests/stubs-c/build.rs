@@ -14,6 +14,7 @@ fn main() {
         "lending.idl",
         "ready.idl",
         "deferring.idl",
+        "estacks.idl",
         "../matrix/idl/statuses.proto",
     ] {
         nearcall_idl::build(file);

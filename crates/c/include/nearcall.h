@@ -226,6 +226,7 @@ typedef struct nearcall_interface {
     uint32_t procedure_count;
     uint32_t class_count;
     uint32_t appendable_count;
+    uint32_t fixed_bytes_max; /* of a message: what stubs have on the stack */
     bool is_awaited; /* it has an exchange */
 } nearcall_interface;
 
@@ -261,6 +262,8 @@ typedef struct nearcall_domain_options {
     uint64_t introduction_timeout_ns; /* how long an introduction waits for whoever takes it up */
     uint64_t mapped_bytes_max;        /* bytes of importers' segments that are mapped */
     uint64_t own_bytes_max;           /* bytes of the domain's own that are held for importers */
+    uint64_t estack_bytes;            /* bytes of an E-stack */
+    uint32_t estacks_max;             /* procedures on E-stacks that wait at once, of a thread */
     uint32_t processors_max;          /* threads that run calls */
     uint32_t bindings_max;            /* bindings that are served at once */
     uint32_t handshakes_max;          /* binds that are not complete */
@@ -291,6 +294,11 @@ typedef struct nearcall_export_options {
     bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
     const char *directory;  /* where the name goes; null: the user's scope, for root without one
                              * the system's */
+    bool runs_on_estacks; /* procedures run on stacks of their own, but for @leaf ones: one that
+                           * waits for a nested call leaves its thread to other calls */
+    void *(*exceptions)(void); /* with these, where procedures are in C++: __cxa_get_globals, so that
+                                * each has what it has thrown and caught for itself; the wrapper in
+                                * C++ sets it */
 } nearcall_export_options;
 
 /* A payload that goes out. */

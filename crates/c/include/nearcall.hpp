@@ -231,6 +231,14 @@ struct import_options {
     }
 };
 
+namespace detail {
+
+/* Of the C++ library's: where it has what the calling thread has thrown and caught. By another name
+ * here, since not all libraries declare it, and those that do by types of their own. */
+extern "C" void *nc_exceptions() __asm__("__cxa_get_globals");
+
+} // namespace detail
+
 /* How an interface is exported. */
 struct export_options {
     /* A policy file, in TOML, of who may bind; none: the domain's own user, in the system scope
@@ -240,11 +248,15 @@ struct export_options {
     bool is_open_to_anyone = false;
     /* Where the name goes; none: the user's scope, for root without one the system's. */
     std::string directory{};
+    /* Procedures run on stacks of their own, but for @leaf ones: one that waits for a nested call
+     * leaves its thread to other calls. */
+    bool runs_on_estacks = false;
 
     /* As long as this stays as it is. */
     nearcall_export_options c() const {
         return {policy.empty() ? nullptr : policy.c_str(), is_open_to_anyone,
-                directory.empty() ? nullptr : directory.c_str()};
+                directory.empty() ? nullptr : directory.c_str(), runs_on_estacks,
+                detail::nc_exceptions};
     }
 };
 

@@ -30,7 +30,7 @@ NEARCALL_ASSERT(offsetof(nearcall_appendable, hashes) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_appendable, hash_count) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_appendable, procedure) == 20);
 
-NEARCALL_ASSERT(sizeof(nearcall_interface) == 64);
+NEARCALL_ASSERT(sizeof(nearcall_interface) == 72);
 NEARCALL_ASSERT(offsetof(nearcall_interface, name) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_interface, hash) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_interface, procedures) == 24);
@@ -39,7 +39,8 @@ NEARCALL_ASSERT(offsetof(nearcall_interface, appendables) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_interface, procedure_count) == 48);
 NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 52);
 NEARCALL_ASSERT(offsetof(nearcall_interface, appendable_count) == 56);
-NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 60);
+NEARCALL_ASSERT(offsetof(nearcall_interface, fixed_bytes_max) == 60);
+NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 64);
 
 NEARCALL_ASSERT(sizeof(nearcall_wait_policy) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_wait_policy, linger_cycles_max) == 0);
@@ -54,20 +55,22 @@ NEARCALL_ASSERT(offsetof(nearcall_wait_policy, yield_ban_waits_max) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_min) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_wait_policy, sleep_slice_ns_max) == 48);
 
-NEARCALL_ASSERT(sizeof(nearcall_domain_options) == 112);
+NEARCALL_ASSERT(sizeof(nearcall_domain_options) == 128);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, wait) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, introduction_timeout_ns) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, mapped_bytes_max) == 64);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, own_bytes_max) == 72);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, processors_max) == 80);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, bindings_max) == 84);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, handshakes_max) == 88);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, astacks_max) == 92);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, descriptors_max) == 96);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, mappings_max) == 100);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, open_descriptors_max) == 104);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, raises_descriptor_limit) == 108);
-NEARCALL_ASSERT(offsetof(nearcall_domain_options, is_dumpable) == 109);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, estack_bytes) == 80);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, estacks_max) == 88);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, processors_max) == 92);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, bindings_max) == 96);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, handshakes_max) == 100);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, astacks_max) == 104);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, descriptors_max) == 108);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, mappings_max) == 112);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, open_descriptors_max) == 116);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, raises_descriptor_limit) == 120);
+NEARCALL_ASSERT(offsetof(nearcall_domain_options, is_dumpable) == 121);
 
 NEARCALL_ASSERT(sizeof(nearcall_import_options) == 48);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, ready_timeout_ns) == 0);
@@ -77,10 +80,12 @@ NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, directory) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, wait) == 40);
 
-NEARCALL_ASSERT(sizeof(nearcall_export_options) == 24);
+NEARCALL_ASSERT(sizeof(nearcall_export_options) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, policy) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, is_open_to_anyone) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, directory) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, runs_on_estacks) == 24);
+NEARCALL_ASSERT(offsetof(nearcall_export_options, exceptions) == 32);
 
 NEARCALL_ASSERT(sizeof(nearcall_importer) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_importer, pid) == 0);

@@ -40,7 +40,9 @@ pub use crate::client::interrupt::Interruptible;
 pub use crate::client::lead::Lead;
 pub use crate::client::rebind::is_worth_another_try;
 pub use ahead::{AHEAD_LAYOUT, Ahead};
-pub use arguments::{Arguments, Entries, Finish, Outcome, Refusal, Replied, Results};
+pub use arguments::{
+    Arguments, Entries, Finish, OfKernelThread, Outcome, Refusal, Replied, Results,
+};
 pub use awaiting::Awaiting;
 pub use brief::{
     BRIEF_BATCH_CALLS, BRIEF_LAYOUT, BRIEF_LENGTHS, BRIEF_LOOKS, Brief, brief_thread,

@@ -89,6 +89,15 @@ struct Vacant(&'static Processor);
 // list.
 unsafe impl Send for Vacant {}
 
+/// What hosts were ever made of. It stays, as records of threads do; here a checker of leaks finds
+/// it, like the one of C's address sanitizer.
+struct Made {
+    teams: Vec<&'static Team<NotBegun>>,
+    processors: Vec<Vacant>,
+}
+
+static MADE: Mutex<Made> = Mutex::new(Made { teams: Vec::new(), processors: Vec::new() });
+
 /// One of them, on its kernel thread.
 pub struct Host<G: Guest> {
     hosts: Arc<Hosts>,
@@ -143,7 +152,8 @@ impl Hosts {
         fork_process::watch();
         // With two there are always others: what one host alone would spare is not worth a case.
         let count = count.max(2);
-        let team = Box::leak(Box::new(Team::new(runs::begin(false), count)));
+        let team: &_ = Box::leak(Box::new(Team::new(runs::begin(false), count)));
+        made().teams.push(team);
         let stack_bytes = stack_bytes.next_multiple_of(STACK_BYTES_STEP);
         let places = Mutex::new(Places { used: 0, vacant: Vec::new() });
         Ok(Arc::new(Hosts { team, stack_bytes, places }))
@@ -176,7 +186,10 @@ impl Hosts {
             return None;
         }
         places.used += 1;
-        Some(Processor::hosted(Place { team: self.team, at: at as u16 }, self.stack_bytes))
+        let place = Place { team: self.team, at: at as u16 };
+        let processor = Processor::hosted(place, self.stack_bytes);
+        made().processors.push(Vacant(processor));
+        Some(processor)
     }
 
     fn places(&self) -> MutexGuard<'_, Places> {
@@ -197,6 +210,10 @@ impl Drop for Hosts {
         runs::end(self.team.number(), &stacks);
         stacks.return_all();
     }
+}
+
+fn made() -> MutexGuard<'static, Made> {
+    MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<G: Guest> Host<G> {

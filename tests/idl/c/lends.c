@@ -44,6 +44,7 @@ const nearcall_interface nearcall_interface_lends_Reader = {
     3,
     1,
     0,
+    16,
     false,
 };
 
@@ -335,6 +336,7 @@ const nearcall_interface nearcall_interface_lends_Plain = {
     1,
     1,
     0,
+    4,
     false,
 };
 

@@ -201,6 +201,7 @@ const nearcall_interface nearcall_interface_Samples = {
     5,
     1,
     0,
+    12,
     false,
 };
 

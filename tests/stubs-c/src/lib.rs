@@ -106,6 +106,11 @@ pub mod short {
     include!(concat!(env!("OUT_DIR"), "/brief.rs"));
 }
 
+/// What waits on an E-stack.
+pub mod waiting {
+    include!(concat!(env!("OUT_DIR"), "/estacks.rs"));
+}
+
 /// Calls that are set aside.
 pub mod deferred {
     include!(concat!(env!("OUT_DIR"), "/deferring.rs"));

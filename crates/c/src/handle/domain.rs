@@ -16,7 +16,7 @@ use super::options::{
 };
 use super::records::{Environment, Interface, Outcome};
 use super::scratch;
-use super::server::{Enter, ForeignEntries};
+use super::server::{Enter, ForeignEntries, OnEStacks};
 use super::{literal, text};
 
 /// Classes that a handle has a [`Brief`] of: the first. `NEARCALL_BRIEF_CLASSES` in C.
@@ -396,6 +396,8 @@ unsafe fn export(
     environment: *mut Environment,
 ) -> *mut Clerk {
     // SAFETY: H4.
+    let fixed_bytes_max = unsafe { &*interface }.fixed_bytes_max;
+    // SAFETY: H4.
     let interface = unsafe { descriptor(interface) };
     // SAFETY: H3.
     let name = unsafe { text(name) };
@@ -403,10 +405,12 @@ unsafe fn export(
     let Some(domain) = (unsafe { domain_of(domain, environment) }) else {
         return std::ptr::null_mut();
     };
-    // SAFETY: H1, of `server`, is what it asks for.
-    let entries = unsafe { ForeignEntries::new(interface, is_awaited, enter, server) };
     // SAFETY: H1.
     let options = unsafe { options.as_ref() };
+    let exceptions = options.and_then(|options| options.exceptions);
+    let estacks = OnEStacks { fixed_bytes_max, exceptions };
+    // SAFETY: H1, of `server` and of what the options name, is what it asks for.
+    let entries = unsafe { ForeignEntries::new(interface, (is_awaited, enter, server), estacks) };
     // SAFETY: H3.
     let options = unsafe { export_options(options) }.map_err(|words| (Reason::Policy, words));
     let exported = options.and_then(|options| {

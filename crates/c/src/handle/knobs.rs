@@ -12,6 +12,8 @@ pub struct DomainOptionsRecord {
     pub introduction_timeout_ns: u64,
     pub mapped_bytes_max: u64,
     pub own_bytes_max: u64,
+    pub estack_bytes: u64,
+    pub estacks_max: u32,
     pub processors_max: u32,
     pub bindings_max: u32,
     pub handshakes_max: u32,
@@ -34,6 +36,8 @@ impl DomainOptionsRecord {
             introduction_timeout_ns: usual.introduction_timeout.as_nanos() as u64,
             mapped_bytes_max: usual.mapped_bytes_max,
             own_bytes_max: usual.own_bytes_max,
+            estack_bytes: usual.estack_bytes as u64,
+            estacks_max: usual.estacks_max,
             processors_max: usual.processors_max,
             bindings_max: usual.bindings_max,
             handshakes_max: usual.handshakes_max,
@@ -54,6 +58,8 @@ impl DomainOptionsRecord {
         options.introduction_timeout = Duration::from_nanos(self.introduction_timeout_ns);
         options.mapped_bytes_max = self.mapped_bytes_max;
         options.own_bytes_max = self.own_bytes_max;
+        options.estack_bytes = self.estack_bytes as usize;
+        options.estacks_max = self.estacks_max;
         options.processors_max = self.processors_max;
         options.bindings_max = self.bindings_max;
         options.handshakes_max = self.handshakes_max;
@@ -83,6 +89,8 @@ mod tests {
         record.introduction_timeout_ns = 12;
         record.mapped_bytes_max = 13;
         record.own_bytes_max = 14;
+        record.estack_bytes = 22;
+        record.estacks_max = 23;
         record.processors_max = 15;
         record.bindings_max = 16;
         record.handshakes_max = 17;
@@ -97,6 +105,8 @@ mod tests {
         wanted.introduction_timeout = Duration::from_nanos(12);
         wanted.mapped_bytes_max = 13;
         wanted.own_bytes_max = 14;
+        wanted.estack_bytes = 22;
+        wanted.estacks_max = 23;
         wanted.processors_max = 15;
         wanted.bindings_max = 16;
         wanted.handshakes_max = 17;
@@ -113,7 +123,7 @@ mod tests {
     fn users_are_told_of_every_knob() {
         let manual = include_str!("../../../../docs/performance.md");
         let layout = include_str!("../../include/nearcall_layout.h");
-        for (record, count) in [("nearcall_wait_policy", 11), ("nearcall_domain_options", 13)] {
+        for (record, count) in [("nearcall_wait_policy", 11), ("nearcall_domain_options", 15)] {
             let before = format!("offsetof({record}, ");
             let fields = layout.split(&before).skip(1);
             let fields: Vec<&str> = fields.filter_map(|rest| rest.split(')').next()).collect();

@@ -79,6 +79,7 @@ fn assert_interfaces(text: &mut String) {
         procedure_count,
         class_count,
         appendable_count,
+        fixed_bytes_max,
         is_awaited
     );
     assert_options(text);
@@ -113,6 +114,8 @@ fn assert_options(text: &mut String) {
         introduction_timeout_ns,
         mapped_bytes_max,
         own_bytes_max,
+        estack_bytes,
+        estacks_max,
         processors_max,
         bindings_max,
         handshakes_max,
@@ -134,7 +137,16 @@ fn assert_options(text: &mut String) {
         directory,
         wait
     );
-    record!(text, Export, "nearcall_export_options", policy, is_open_to_anyone, directory);
+    record!(
+        text,
+        Export,
+        "nearcall_export_options",
+        policy,
+        is_open_to_anyone,
+        directory,
+        runs_on_estacks,
+        exceptions
+    );
 }
 
 /// Of messages, and what goes with them.

@@ -1,6 +1,6 @@
 //! What imports and exports may be told beside a name.
 
-use std::ffi::{CStr, OsStr, c_char};
+use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
@@ -34,7 +34,15 @@ pub struct ExportOptionsRecord {
     /// The directory that the name goes to; null: the user's scope, for root without one the
     /// system's.
     pub directory: *const c_char,
+    /// Procedures run on E-stacks, but for leaves.
+    pub runs_on_estacks: bool,
+    /// Null: no procedure is in C++.
+    pub exceptions: Option<Exceptions>,
 }
+
+/// `__cxa_get_globals` of a C++ library: where it keeps what the calling kernel thread has caught
+/// and thrown. By the ABI of C++ on Linux these are a pointer and a number.
+pub type Exceptions = unsafe extern "C" fn() -> *mut c_void;
 
 /// What they say.
 ///
@@ -81,6 +89,7 @@ pub unsafe fn export_options(given: Option<&ExportOptionsRecord>) -> Result<Expo
     };
     // SAFETY: H3.
     options.scope = unsafe { directory(given.directory) };
+    options.runs_on_estacks = given.runs_on_estacks;
     Ok(options)
 }
 
@@ -158,9 +167,12 @@ mod tests {
             policy: std::ptr::null(),
             directory: c"/of/names".as_ptr(),
             is_open_to_anyone: false,
+            runs_on_estacks: true,
+            exceptions: None,
         };
         // SAFETY: H3 the literal outlives the call, and there is no policy.
         let options = unsafe { export_options(Some(&record)) }.expect("no policy, no mistake");
+        assert!(options.runs_on_estacks);
         assert_eq!(options.scope, Some(Scope::Directory("/of/names".into())));
     }
 }

@@ -93,6 +93,8 @@ pub struct Interface {
     pub procedure_count: u32,
     pub class_count: u32,
     pub appendable_count: u32,
+    /// Bytes of the longest fixed part of a message.
+    pub fixed_bytes_max: u32,
     /// It has an exchange: what carries one waits without a server processor.
     pub is_awaited: bool,
 }

@@ -1,17 +1,19 @@
 //! What entry stubs in C call.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::fmt::Display;
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 
-use nearcall::raw::{Arguments, Entries, Outcome, Refusal};
+use nearcall::raw::{Arguments, Entries, OfKernelThread, Outcome, Refusal};
 use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, OutOfRange, UsageError};
 use tracing::Level;
 
 use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_results};
 use super::exchanges::ForeignEnds;
+use super::options::Exceptions;
 use super::records::{
     self, DescriptorRecord, Environment, MalformedRecord, Message, OpaqueRecord, Take,
 };
@@ -19,6 +21,14 @@ use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
 use super::values::Free;
 use super::{Outgoing, bytes, bytes_mut, literal, text};
+
+/// How often the fixed part of a message may lie on the stack around a procedure: arguments and
+/// results as they are sent, as C has them and as C++ has them. Counted with `-fstack-usage` where
+/// nothing is optimized.
+const FIXED_PARTS: usize = 10;
+
+/// What the procedure and the runtime have of an E-stack at least.
+const ESTACK_BYTES_BESIDE: usize = 64 << 10;
 
 /// The dispatch of an interface in C.
 pub type Enter = unsafe extern "C" fn(*mut c_void, u32, *mut Served<'_>);
@@ -29,6 +39,14 @@ pub struct ForeignEntries {
     is_awaited: bool,
     enter: Enter,
     server: *mut c_void,
+    estacks: OnEStacks,
+}
+
+/// What procedures of an interface in C need of their E-stacks.
+pub struct OnEStacks {
+    /// Bytes of the longest fixed part of a message.
+    pub fixed_bytes_max: u32,
+    pub exceptions: Option<Exceptions>,
 }
 
 // SAFETY: `new` asks that the server may be used from any thread.
@@ -39,14 +57,14 @@ unsafe impl Sync for ForeignEntries {}
 impl ForeignEntries {
     /// # Safety
     ///
-    /// - H1 live: `server`, as long as this is, from any thread and from several at once.
+    /// - H1 live: `server`, as long as this is, from any thread and from several at once; and what
+    ///   `exceptions` returns, on each thread for itself.
     pub unsafe fn new(
         interface: &'static InterfaceDescriptor,
-        is_awaited: bool,
-        enter: Enter,
-        server: *mut c_void,
+        (is_awaited, enter, server): (bool, Enter, *mut c_void),
+        estacks: OnEStacks,
     ) -> ForeignEntries {
-        ForeignEntries { interface, is_awaited, enter, server }
+        ForeignEntries { interface, is_awaited, enter, server, estacks }
     }
 }
 
@@ -117,6 +135,18 @@ impl Entries for ForeignEntries {
 
     fn is_awaited(&self) -> bool {
         self.is_awaited
+    }
+
+    fn estack_bytes_min(&self) -> usize {
+        FIXED_PARTS * self.estacks.fixed_bytes_max as usize + ESTACK_BYTES_BESIDE
+    }
+
+    fn change_places(&self, kept: &Cell<OfKernelThread>) {
+        let Some(exceptions) = self.estacks.exceptions else { return };
+        // SAFETY: `new` promised the function.
+        let there = unsafe { exceptions() }.cast::<OfKernelThread>();
+        // SAFETY: H1, and C++'s own functions run on this thread alone.
+        kept.set(unsafe { there.replace(kept.get()) });
     }
 }
 

@@ -1,5 +1,6 @@
 //! The server's half of a stub: arguments in, the procedure, results out.
 
+use std::cell::Cell;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -46,7 +47,20 @@ pub trait Entries: Send + Sync + 'static {
     fn runs_on_estacks(&self) -> bool {
         false
     }
+
+    /// Bytes of an E-stack without which a procedure of its could not even begin.
+    fn estack_bytes_min(&self) -> usize {
+        0
+    }
+
+    /// A procedure that runs on an E-stack is about to wait, or to go on. What its language keeps
+    /// for each kernel thread, and a procedure has to find again, changes places with `kept`: zeros
+    /// before the procedure waits, and again when it has gone on.
+    fn change_places(&self, _kept: &Cell<OfKernelThread>) {}
 }
+
+/// What a language keeps for each kernel thread, and a procedure that has waited finds again.
+pub type OfKernelThread = [u64; 2];
 
 /// What puts the results of a procedure that was awaited in place.
 pub type Finish = Box<dyn FnOnce(Arguments<'_>) -> Outcome>;

@@ -397,7 +397,7 @@ fn boxed_entries(
 ) -> io::Result<Box<dyn Entries>> {
     #[cfg(feature = "threads")]
     if options.runs_on_estacks {
-        core.processors.estacks.prepare(&core.options)?;
+        core.processors.estacks.prepare(&core.options, entries.estack_bytes_min())?;
         return Ok(Box::new(OnEStacks(entries)));
     }
     #[cfg(not(feature = "threads"))]

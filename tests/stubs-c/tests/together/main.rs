@@ -14,6 +14,7 @@ mod calls;
 mod careless;
 mod compiles;
 mod deferring;
+mod estacks;
 mod feeding;
 mod forking;
 mod growing;

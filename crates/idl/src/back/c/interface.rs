@@ -1,6 +1,7 @@
 //! What both sides of an interface share: its descriptor, signatures, and the declarations.
 
 use crate::back::c::C;
+use crate::back::c::client::{fixed_bytes, reply_bytes};
 use crate::back::c::guards::print_loop_guard;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
@@ -21,6 +22,12 @@ pub struct Procedure<'p> {
     pub operation: &'p Operation,
     /// Its plan.
     pub plan: &'p ProcedurePlan,
+}
+
+/// Bytes of the longest fixed part of an interface's messages.
+fn fixed_bytes_max(plan: &InterfacePlan) -> u32 {
+    let bytes = |plan: &ProcedurePlan| fixed_bytes(&plan.client.request).max(reply_bytes(plan));
+    plan.procedures.iter().map(bytes).max().unwrap_or_default()
 }
 
 impl C<'_> {
@@ -382,6 +389,7 @@ impl C<'_> {
         text.line(format!("{},", plan.procedures.len()));
         text.line(format!("{},", plan.classes.len()));
         text.line(format!("{},", plan.appendables.len()));
+        text.line(format!("{},", fixed_bytes_max(plan)));
         text.line(format!("{},", !self.exchanges(plan).is_empty()));
         text.close("};");
         text.line("");

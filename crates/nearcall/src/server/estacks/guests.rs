@@ -16,7 +16,7 @@ use nearcall_threads::{Guest, Host, Hosts, PROCESSORS_MAX};
 use crate::client::linkage::OutOfLine;
 use crate::client::switching;
 use crate::domain::{DomainCore, DomainOptions};
-use crate::raw::{Replied, ServedCall};
+use crate::raw::{OfKernelThread, Replied, ServedCall};
 use crate::server::binding::ServerBinding;
 use crate::server::current;
 use crate::server::run;
@@ -58,19 +58,27 @@ struct GuestCall {
     /// The arguments that lie out of line.
     request: Option<Arc<Segment>>,
     until_ns: Option<u64>,
+    /// While it waits.
+    kept: Cell<OfKernelThread>,
 }
 
 impl Common {
-    /// An interface is exported whose procedures run on E-stacks.
+    /// An interface is exported whose procedures run on E-stacks of at least so many bytes.
     ///
     /// # Errors: the domain's options do not make sense.
-    pub fn prepare(&self, options: &DomainOptions) -> io::Result<()> {
+    pub fn prepare(&self, options: &DomainOptions, bytes_min: usize) -> io::Result<()> {
+        let refuse = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        if options.estack_bytes < bytes_min {
+            let DomainOptions { estack_bytes, .. } = options;
+            return refuse(format!(
+                "estack_bytes is {estack_bytes}, and its least for this interface is {bytes_min}"
+            ));
+        }
         if self.hosts.get().is_some() {
             return Ok(());
         }
         if options.estacks_max == 0 {
-            let kind = io::ErrorKind::InvalidInput;
-            return Err(io::Error::new(kind, "estacks_max is 0, and its least is 1"));
+            return refuse(String::from("estacks_max is 0, and its least is 1"));
         }
         // The kernel takes 10 ms to set this up. The first nested call would do it: in a procedure,
         // and each processor that takes the watch meanwhile would come to wait for it, too.
@@ -114,6 +122,7 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: usize, words: HeadWords) -
         words,
         request: call.request().cloned(),
         until_ns: current::until_ns(),
+        kept: Cell::default(),
     };
     let Some((replied, out_of_line)) = host.begin(guest) else {
         current::leave_call();
@@ -240,9 +249,11 @@ impl Guest for GuestCall {
     fn resume(&self) {
         current::enter_call(self.binding.key, self.index);
         current::set_until(self.until_ns);
+        self.binding.entries.change_places(&self.kept);
     }
 
     fn suspend(&self) {
+        self.binding.entries.change_places(&self.kept);
         current::leave_call();
     }
 
