@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
-use crate::write::Wrong;
+use crate::wrong::Wrong;
 
 /// Which word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

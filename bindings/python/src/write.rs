@@ -2,35 +2,18 @@
 //! posted.
 
 use std::collections::HashMap;
-use std::ffi::c_int;
 
-use nearcall::raw::{DEPTH_MAX, DescriptorKind};
-use nearcall::{OutOfRange, OverBound};
+use nearcall::raw::DEPTH_MAX;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
-use crate::errors;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
 use crate::words::{Number, Word, before, integer, truth, wrong_type};
+use crate::wrong::Wrong;
 
 /// Deepest nesting that is tried, of whatever kind: a value that holds itself has no end.
 pub const NESTED_MAX: usize = 4 * DEPTH_MAX;
-
-/// Why a value is not sent.
-#[derive(Debug)]
-pub enum Wrong {
-    /// There is too much of it.
-    Bound(OverBound),
-    /// It is a number, or a letter, that its type has not.
-    Range(OutOfRange),
-    /// It is the number of no open descriptor.
-    NotOpen { parameter: &'static str, number: c_int, wanted: DescriptorKind },
-    /// It is not of its type: which parameter, or member within members, as far as it was said.
-    Type { of: String, why: String },
-    /// Python, or a method of the value's, says so.
-    Python(PyErr),
-}
 
 /// Where values are appended in the conventional way.
 pub struct Writer<'t> {
@@ -40,49 +23,6 @@ pub struct Writer<'t> {
     depth: usize,
     /// The same, and structs and unions.
     nesting: usize,
-}
-
-impl Wrong {
-    /// A value that its type has not, and what that has.
-    pub fn range(value: impl ToString, allowed: String) -> Wrong {
-        Wrong::Range(OutOfRange { parameter: "", value: value.to_string(), allowed })
-    }
-
-    /// A count over a bound.
-    pub fn bound(value: usize, limit: usize) -> Wrong {
-        let (value, limit) = (value as u64, limit as u64);
-        Wrong::Bound(OverBound { parameter: "", value, limit })
-    }
-
-    /// With the parameter's name, if none was said; of a member that is not of its type, with the
-    /// name of what that is in, too.
-    pub fn named(self, label: &'static str) -> Wrong {
-        match self {
-            Wrong::Bound(over) if over.parameter.is_empty() => {
-                Wrong::Bound(OverBound { parameter: label, ..over })
-            }
-            Wrong::Range(beyond) if beyond.parameter.is_empty() => {
-                Wrong::Range(OutOfRange { parameter: label, ..beyond })
-            }
-            Wrong::Type { of, why } if of.is_empty() => Wrong::Type { of: label.to_owned(), why },
-            Wrong::Type { of, why } => Wrong::Type { of: format!("{label}.{of}"), why },
-            other => other,
-        }
-    }
-
-    /// The same of a member.
-    pub fn of_member(self, py: Python<'_>, label: &'static str) -> Wrong {
-        if let Wrong::Python(error) = &self {
-            errors::note(py, error, "member", label);
-        }
-        self.named(label)
-    }
-}
-
-impl From<PyErr> for Wrong {
-    fn from(error: PyErr) -> Wrong {
-        Wrong::Python(error)
-    }
 }
 
 /// Judges a count by its bound.
