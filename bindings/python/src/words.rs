@@ -77,6 +77,17 @@ impl Word {
         })
     }
 
+    /// What NumPy calls it by its name, if it is a number.
+    pub fn numpy_name(self) -> Option<String> {
+        let bits = 8 * self.bytes();
+        Some(match self {
+            Word::Unsigned(_) => format!("uint{bits}"),
+            Word::Signed(_) => format!("int{bits}"),
+            Word::Float | Word::Double => format!("float{bits}"),
+            Word::Boolean | Word::Char | Word::WideChar => return None,
+        })
+    }
+
     /// Stores a value at the beginning of `target`, which has room for it.
     pub fn write(self, value: &Bound<'_, PyAny>, target: &mut [u8]) -> Result<(), Wrong> {
         let bytes = self.bytes();
