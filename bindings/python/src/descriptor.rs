@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt};
 
 use crate::words::wrong_type;
-use crate::write::Wrong;
+use crate::wrong::Wrong;
 
 /// A descriptor that came with a call, as an object of its own. It is closed when nobody holds it
 /// any more, and whoever drops it does not wait for that.

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::descriptor::Passed;
-use crate::write::Wrong;
+use crate::wrong::Wrong;
 
 thread_local! {
     /// What a signal handler raised while this thread waited.

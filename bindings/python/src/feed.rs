@@ -15,7 +15,8 @@ use crate::call::Binding;
 use crate::errors;
 use crate::messages::Payload;
 use crate::table::{Form, Procedure, Role, Table, Type};
-use crate::write::{Writer, Wrong, check_bound};
+use crate::write::{Writer, check_bound};
+use crate::wrong::Wrong;
 
 /// Items as they lie in a message.
 #[pyclass(frozen, module = "nearcall._native")]

@@ -45,6 +45,7 @@ mod view;
 mod wakes;
 mod words;
 mod write;
+mod wrong;
 
 use pyo3::prelude::*;
 

@@ -20,7 +20,8 @@ use crate::read::{self, Reader, Unread, check_text};
 use crate::table::{Form, Kind, Message, Numbers, Part, Place, Table, Type};
 use crate::view::{Lent, View};
 use crate::words::wrong_type;
-use crate::write::{self, Writer, Wrong, check_bound, check_class};
+use crate::write::{self, Writer, check_bound, check_class};
+use crate::wrong::Wrong;
 
 /// The bytes of a message until they are put on an A-stack.
 pub struct Filled {

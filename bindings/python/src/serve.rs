@@ -24,7 +24,7 @@ use crate::table::{Message, Plan, Procedure, Role, Table};
 use crate::tables::Interface;
 use crate::thread_state;
 use crate::wakes::{Queue, Wakes};
-use crate::write::Wrong;
+use crate::wrong::Wrong;
 
 /// An exported interface.
 #[pyclass(frozen, module = "nearcall._native")]

@@ -17,7 +17,7 @@ use crate::feed::{Batch, alone, append};
 use crate::serve::{Object, Unserved, attached, refused, reply};
 use crate::table::{Plan, Type};
 use crate::wakes::{CallWaker, Wakes};
-use crate::write::Wrong;
+use crate::wrong::Wrong;
 
 /// Between two looks whether a signal handler is to run.
 const SIGNALS_SLICE: Duration = Duration::from_millis(50);

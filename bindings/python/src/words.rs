@@ -6,7 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
-use crate::write::Wrong;
+use crate::wrong::Wrong;
 
 /// Which word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,17 @@ impl Word {
             Word::Signed(_) => "<i8",
             Word::Float => "<f4",
             Word::Double => "<f8",
+            Word::Boolean | Word::Char | Word::WideChar => return None,
+        })
+    }
+
+    /// What NumPy calls it by its name, if it is a number.
+    pub fn numpy_name(self) -> Option<String> {
+        let bits = 8 * self.bytes();
+        Some(match self {
+            Word::Unsigned(_) => format!("uint{bits}"),
+            Word::Signed(_) => format!("int{bits}"),
+            Word::Float | Word::Double => format!("float{bits}"),
             Word::Boolean | Word::Char | Word::WideChar => return None,
         })
     }

@@ -2,35 +2,18 @@
 //! posted.
 
 use std::collections::HashMap;
-use std::ffi::c_int;
 
-use nearcall::raw::{DEPTH_MAX, DescriptorKind};
-use nearcall::{OutOfRange, OverBound};
+use nearcall::raw::DEPTH_MAX;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
-use crate::errors;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
 use crate::words::{Number, Word, before, integer, truth, wrong_type};
+use crate::wrong::Wrong;
 
 /// Deepest nesting that is tried, of whatever kind: a value that holds itself has no end.
 pub const NESTED_MAX: usize = 4 * DEPTH_MAX;
-
-/// Why a value is not sent.
-#[derive(Debug)]
-pub enum Wrong {
-    /// There is too much of it.
-    Bound(OverBound),
-    /// It is a number, or a letter, that its type has not.
-    Range(OutOfRange),
-    /// It is the number of no open descriptor.
-    NotOpen { parameter: &'static str, number: c_int, wanted: DescriptorKind },
-    /// It is not of its type: which parameter, or member within members, as far as it was said.
-    Type { of: String, why: String },
-    /// Python, or a method of the value's, says so.
-    Python(PyErr),
-}
 
 /// Where values are appended in the conventional way.
 pub struct Writer<'t> {
@@ -40,49 +23,6 @@ pub struct Writer<'t> {
     depth: usize,
     /// The same, and structs and unions.
     nesting: usize,
-}
-
-impl Wrong {
-    /// A value that its type has not, and what that has.
-    pub fn range(value: impl ToString, allowed: String) -> Wrong {
-        Wrong::Range(OutOfRange { parameter: "", value: value.to_string(), allowed })
-    }
-
-    /// A count over a bound.
-    pub fn bound(value: usize, limit: usize) -> Wrong {
-        let (value, limit) = (value as u64, limit as u64);
-        Wrong::Bound(OverBound { parameter: "", value, limit })
-    }
-
-    /// With the parameter's name, if none was said; of a member that is not of its type, with the
-    /// name of what that is in, too.
-    pub fn named(self, label: &'static str) -> Wrong {
-        match self {
-            Wrong::Bound(over) if over.parameter.is_empty() => {
-                Wrong::Bound(OverBound { parameter: label, ..over })
-            }
-            Wrong::Range(beyond) if beyond.parameter.is_empty() => {
-                Wrong::Range(OutOfRange { parameter: label, ..beyond })
-            }
-            Wrong::Type { of, why } if of.is_empty() => Wrong::Type { of: label.to_owned(), why },
-            Wrong::Type { of, why } => Wrong::Type { of: format!("{label}.{of}"), why },
-            other => other,
-        }
-    }
-
-    /// The same of a member.
-    pub fn of_member(self, py: Python<'_>, label: &'static str) -> Wrong {
-        if let Wrong::Python(error) = &self {
-            errors::note(py, error, "member", label);
-        }
-        self.named(label)
-    }
-}
-
-impl From<PyErr> for Wrong {
-    fn from(error: PyErr) -> Wrong {
-        Wrong::Python(error)
-    }
 }
 
 /// Judges a count by its bound.
@@ -197,8 +137,11 @@ pub fn word_of(declared: &Type, table: &Table) -> Option<Word> {
 /// Octets where they lie.
 pub fn octets(value: &Bound<'_, PyAny>, bound: u32) -> Result<View, Wrong> {
     let view = View::of(value).ok_or_else(|| wrong_type(value, "bytes or a buffer of bytes"))?;
-    if !view.is_of(Word::Unsigned(1)) || !view.is_contiguous() {
-        return Err(wrong_type(value, "bytes, or a buffer of unsigned bytes in one piece,"));
+    let octet = Word::Unsigned(1);
+    if !view.is_of(octet) || !view.is_contiguous() {
+        let wanted = "bytes, or a buffer of unsigned bytes in one piece,";
+        let other = if view.is_of(octet) { None } else { other_elements(value, octet) };
+        return Err(other.unwrap_or_else(|| wrong_type(value, wanted)));
     }
     check_bound(view.bytes().len(), bound)?;
     Ok(view)
@@ -224,8 +167,9 @@ fn view_of(
     };
     let wanted = numbers.dtype.trim_start_matches('<');
     if !view.is_of(numbers.word) {
-        let found = view.format();
-        return Err(wrong_type(value, &format!("a buffer of {wanted}, not of {found:?},")));
+        let wanted = format!("a buffer of {wanted}, not of {:?},", view.format());
+        let other = other_elements(value, numbers.word);
+        return Err(other.unwrap_or_else(|| wrong_type(value, &wanted)));
     }
     let own = if is_sequence { view.shape().get(1..) } else { Some(view.shape()) };
     if own != Some(dimensions) {
@@ -241,6 +185,17 @@ fn view_of(
     }
     check_numbers(view.bytes(), numbers)?;
     Ok(Some(view))
+}
+
+/// Of an array of NumPy's that has other elements, which it can be asked to convert.
+fn other_elements(value: &Bound<'_, PyAny>, wanted: Word) -> Option<Wrong> {
+    let wanted = wanted.numpy_name()?;
+    let found = value.hasattr("astype").ok().filter(|is| *is).and(value.getattr("dtype").ok())?;
+    let name = value.get_type().name().ok()?;
+    let why = format!(
+        "{name} of {found} where one of {wanted} is wanted: .astype(\"{wanted}\") makes it that"
+    );
+    Some(Wrong::Type { of: String::new(), why })
 }
 
 fn check_numbers(bytes: &[u8], numbers: &Numbers) -> Result<(), Wrong> {
@@ -366,7 +321,10 @@ impl<'t> Writer<'t> {
 
     /// Appends each of a list.
     pub fn elements(&mut self, items: &[Bound<'_, PyAny>], of: &Type) -> Result<(), Wrong> {
-        items.iter().try_for_each(|item| self.value(item, of))
+        for (index, item) in items.iter().enumerate() {
+            self.value(item, of).map_err(|wrong| wrong.at(index))?;
+        }
+        Ok(())
     }
 
     /// Appends elements as they lie in memory, and says how many.
@@ -384,9 +342,7 @@ impl<'t> Writer<'t> {
         }
         let items = items(value)?;
         check_bound(items.len(), bound)?;
-        for item in &items {
-            self.numbers_within(item, numbers, &numbers.dimensions)?;
-        }
+        self.rows(&items, numbers, &numbers.dimensions)?;
         Ok(items.len() as u32)
     }
 
@@ -413,7 +369,21 @@ impl<'t> Writer<'t> {
         if items.len() != *count {
             return Err(wrong_type(value, &format!("a sequence of {count}")));
         }
-        items.iter().try_for_each(|item| self.numbers_within(item, numbers, rest))
+        self.rows(&items, numbers, rest)
+    }
+
+    /// Each of a list: a number, if there are no dimensions left.
+    fn rows(
+        &mut self,
+        items: &[Bound<'_, PyAny>],
+        numbers: &Numbers,
+        dimensions: &[usize],
+    ) -> Result<(), Wrong> {
+        for (index, item) in items.iter().enumerate() {
+            let written = self.numbers_within(item, numbers, dimensions);
+            written.map_err(|wrong| wrong.at(index))?;
+        }
+        Ok(())
     }
 
     fn map(
@@ -434,8 +404,11 @@ impl<'t> Writer<'t> {
         self.nested(true, |writer| {
             for pair in items.iter() {
                 let pair = pair.cast_into::<PyTuple>().map_err(PyErr::from)?;
-                writer.value(&pair.get_item(0)?, key)?;
-                writer.value(&pair.get_item(1)?, held)?;
+                let (named, kept) = (pair.get_item(0)?, pair.get_item(1)?);
+                let written = writer.value(&named, key);
+                written.map_err(|wrong| wrong.of_entry(&named, |key| format!(", key {key}")))?;
+                let written = writer.value(&kept, held);
+                written.map_err(|wrong| wrong.of_entry(&named, |key| format!("[{key}]")))?;
             }
             Ok(())
         })
@@ -478,15 +451,17 @@ impl<'t> Writer<'t> {
             Kind::Union { discriminator, cases, labels, rest } => {
                 check_class(value, class)?;
                 let at = self.bytes.len();
-                self.value(&value.getattr("discriminator")?, discriminator)?;
+                let written = self.value(&value.getattr("discriminator")?, discriminator);
+                written.map_err(|wrong| wrong.of_part("discriminator"))?;
                 let word = word_of(discriminator, table);
                 let number = word.map(|word| word.number(&self.bytes[at..]));
                 let held = value.getattr("value")?;
-                match selected(number, labels, *rest) {
+                let written = match selected(number, labels, *rest) {
                     Some(case) => self.nested(false, |writer| writer.value(&held, &cases[case])),
                     None if held.is_none() => Ok(()),
                     None => Err(wrong_type(&held, "None, for a discriminator without a case,")),
-                }
+                };
+                written.map_err(|wrong| wrong.of_part("value"))
             }
         }
     }

@@ -643,6 +643,12 @@ def test_streams_of_proto_files(tmp_path: pathlib.Path) -> None:
         def end(self) -> None:
             pass
 
+    beats: list[typing.Any] = []
+
+    class Beats(Nothing):
+        def take(self, item: typing.Any) -> None:
+            beats.append(item)
+
     class Transfers(streams.TransfersServer):  # type: ignore[name-defined, misc]
         def get(self, request: typing.Any) -> typing.Iterator[typing.Any]:
             for offset in range(0, request.bytes_, 10):
@@ -657,6 +663,12 @@ def test_streams_of_proto_files(tmp_path: pathlib.Path) -> None:
         def all(self) -> list[typing.Any]:
             return [streams.Summary(1), streams.Summary(2)]
 
+        def watch(self) -> typing.Iterator[typing.Any]:
+            return (streams.Empty() for _ in range(2_500))
+
+        def beat(self) -> Beats:
+            return Beats()
+
     with nearcall.export("transfers", Transfers()):
         client = streams.TransfersClient.import_("transfers")
         chunks = list(client.get(streams.Summary(25)))
@@ -669,6 +681,13 @@ def test_streams_of_proto_files(tmp_path: pathlib.Path) -> None:
             fill.put(chunks[0])
             assert fill.end() is None
         assert [summary.bytes_ for summary in client.all()] == [1, 2]
+        # More than two batches of what has nothing to say.
+        assert list(client.watch()) == [streams.Empty()] * 2_500
+        with client.beat() as beat:
+            for _ in range(1_025):
+                beat.put(streams.Empty())
+            assert beat.end() is None
+        assert beats == [streams.Empty()] * 1_025
 
 
 @pytest.mark.parametrize("is_withdrawn", [False, True])

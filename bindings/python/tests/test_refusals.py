@@ -3,6 +3,7 @@ not of its type is an exception, and never a crash."""
 
 from __future__ import annotations
 
+import array as array_module
 import math
 import pathlib
 import sys
@@ -75,7 +76,7 @@ def test_wrong_types_are_type_errors(rust: typing.Any, shapes: Shapes) -> None:
 
 def test_numbers_of_another_byte_order_are_not_taken_for_others(rust: typing.Any) -> None:
     for reversed_ in (numpy.ones(4, ">f8"), numpy.arange(4.0).astype(">f8")):
-        with pytest.raises(TypeError, match='not of ">d"'):
+        with pytest.raises(TypeError, match="^given: ndarray of >f8 where one of float64 is"):
             rust.scale(reversed_, 1.0)
     # One byte has no order, and this is the order that messages have.
     assert rust.bytes_(numpy.arange(3, dtype=">u1")) == b"\2\1\0"
@@ -90,10 +91,66 @@ def test_a_wrong_type_says_what_it_is_of(rust: typing.Any, shapes: Shapes) -> No
 
     assert says(lambda: rust.add(1, "2")) == "b: str where an int is wanted"
     tree = shapes.Tree(1, [shapes.Tree("2", [])])
-    assert says(lambda: rust.grow(tree)) == "given.below.value: str where an int is wanted"
+    assert says(lambda: rust.grow(tree)) == "given.below[0].value: str where an int is wanted"
     assert says(lambda: rust.scale([], "1")) == "factor: str where a float is wanted"
     assert says(lambda: rust.scale([], float)) == "factor: type where a float is wanted"
-    assert says(lambda: rust.scale([None], 1.0)) == "given: NoneType where a float is wanted"
+    assert says(lambda: rust.scale([None], 1.0)) == "given[0]: NoneType where a float is wanted"
+
+
+def test_a_wrong_element_is_told_with_its_place(rust: typing.Any, shapes: Shapes) -> None:
+    def says(call: typing.Callable[[], object]) -> str:
+        with pytest.raises(TypeError) as raised:
+            call()
+        return str(raised.value)
+
+    a_float = "str where a float is wanted"
+    assert says(lambda: rust.scale([0.0, 1.0, 2.0, "3"], 1.0)) == f"given[3]: {a_float}"
+    assert says(lambda: rust.turn([[0.0] * 3, [0.0, "1", 2.0]], [])) == f"one[1][1]: {a_float}"
+    good, bad = [[0.0] * 3] * 2, [[0.0] * 3, numpy.zeros(3, numpy.int16)]
+    assert says(lambda: rust.turn(good, [good, bad])).startswith("all[1][1]: ndarray of int16")
+    short = "all[1]: list where a sequence of 2 is wanted"
+    assert says(lambda: rust.turn(good, [good, [1.0]])) == short
+    assert says(lambda: rust.letters([], [0, None])) == "levels[1]: NoneType where an int is wanted"
+    tree = shapes.Tree(1, [shapes.Tree(2, []), shapes.Tree(3, [shapes.Tree(4, []), 5])])
+    assert says(lambda: rust.grow(tree)) == "given.below[1].below[1]: int where a Tree is wanted"
+    choice = shapes.Choice(1, "1")
+    assert says(lambda: rust.choose(choice)) == "given.value: str where an int is wanted"
+    assert says(lambda: rust.choose(shapes.Choice("1", 1))).startswith("given.discriminator: str")
+
+
+def test_a_wrong_entry_of_a_map_is_told_with_its_key(rust: typing.Any, shapes: Shapes) -> None:
+    def says(keys: typing.Any) -> str:
+        no_weights, nowhere = numpy.zeros(0), shapes.Point(0.0, 0.0)
+        person = shapes.Person("Ann", [], keys, shapes.Choice(4, 0.5), no_weights, nowhere)
+        with pytest.raises(TypeError) as raised:
+            rust.meet(person, shapes.Maybe(False, None))
+        return str(raised.value)
+
+    octets = "where bytes or a buffer of bytes is wanted"
+    assert says({"home": b"1", "work": 2}) == f"given.keys['work']: int {octets}"
+    assert says({"home": b"1", 7: b"2"}) == "given.keys, key 7: int where a str is wanted"
+    key = str((0,) * 90)[:40]
+    assert says({(0,) * 90: b""}) == f"given.keys, key {key}...: tuple where a str is wanted"
+
+
+def test_an_array_of_another_type_is_told_both_and_the_way_out(rust: typing.Any) -> None:
+    def says(call: typing.Callable[[], object]) -> str:
+        with pytest.raises(TypeError) as raised:
+            call()
+        return str(raised.value)
+
+    for found in ("int64", "float32", "bool", "object", "complex128"):
+        array = numpy.zeros(2, found)
+        why = f'ndarray of {found} where one of float64 is wanted: .astype("float64") makes it that'
+        assert says(lambda: rust.scale(array, 1.0)) == f"given: {why}"
+    assert list(rust.scale(numpy.ones(2, "int64").astype("float64"), 2.0)) == [2.0, 2.0]
+    why = 'ndarray of float64 where one of uint8 is wanted: .astype("uint8") makes it that'
+    assert says(lambda: rust.bytes_(numpy.zeros(2))) == f"given: {why}"
+    # What is none of NumPy's has nothing of the kind.
+    numbers = array_module.array("f", [1.0])
+    assert says(lambda: rust.scale(numbers, 1.0)) == (
+        'given: array where a buffer of f8, not of "f", is wanted'
+    )
 
 
 def test_what_a_value_raises_is_noted_as_what_it_is_of(rust: typing.Any) -> None:

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! load       the named file and all it imports, each after those it needs
+//! missing    what to do about an import that is not found
 //! refused    protox's findings as ours
 //! places     where things stand, and what the comments before them say
 //! names      which message or enum a name means
@@ -17,6 +18,7 @@
 mod fields;
 mod load;
 mod lower;
+mod missing;
 mod names;
 mod older;
 mod order;

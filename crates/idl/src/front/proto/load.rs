@@ -13,7 +13,7 @@ use protox::prost_reflect::DescriptorPool;
 use protox::prost_reflect::prost_types::FileDescriptorProto;
 
 use super::places::Places;
-use super::refused;
+use super::{missing, refused};
 use crate::diagnostic::Diagnostic;
 use crate::front::options::Options;
 use crate::front::preprocessor::files::Files;
@@ -143,7 +143,7 @@ impl Loader<'_> {
                 Some(State::Done) => {}
                 Some(State::Open) => self.report_circle(&open, &name, span),
                 None => {
-                    let opened = self.open_import(&name, span);
+                    let opened = self.open_import(&name, &top.file, span);
                     let state = if opened.is_some() { State::Open } else { State::Done };
                     self.states.insert(name, state);
                     open.extend(opened);
@@ -161,7 +161,7 @@ impl Loader<'_> {
         self.findings.push(finding);
     }
 
-    fn open_import(&mut self, name: &str, span: Span) -> Option<Opened> {
+    fn open_import(&mut self, name: &str, importer: &File, span: Span) -> Option<Opened> {
         if self.states.len() >= FILES_MAX {
             self.report_too_much(span, &format!("more than {FILES_MAX} files are imported"));
             return None;
@@ -184,10 +184,8 @@ impl Loader<'_> {
             }
         }
         let message = format!("`{name}` is imported and not found");
-        let finding = Diagnostic::new(&rules::IMPORT, span, message).help(
-            "say in which directory it is: `-I` of `nearcall`, or `Builder::include` in a build \
-             script",
-        );
+        let finding = Diagnostic::new(&rules::IMPORT, span, message)
+            .help(missing::advice(name, importer.file_descriptor_proto()));
         self.findings.push(finding);
         None
     }

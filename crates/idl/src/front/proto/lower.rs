@@ -10,7 +10,7 @@ use protox::prost_reflect::prost_types::method_options::IdempotencyLevel;
 use protox::prost_reflect::prost_types::{MethodDescriptorProto, ServiceDescriptorProto};
 
 use super::load::Loaded;
-use super::names::{self, EMPTY, Names, Source, scoped};
+use super::names::{self, Names, Source, passed, scoped};
 use super::older::other_syntax;
 use super::order::Order;
 use super::places::NAME;
@@ -143,8 +143,8 @@ impl Lowering<'_> {
         let name = Name { text: method.name().into(), span: places.span(path, &[NAME]) };
         let [input, output] = [INPUT, OUTPUT].map(|field| places.span(path, &[field]));
         let doc = places.doc(path);
-        self.refuse_empty_streams(method, &name, [input, output]);
-        let declared = self.passed(method.input_type(), input);
+        let [takes, gives] = passed(method);
+        let declared = takes.map(|one| self.passed(one, input));
         let feed = |is_feed: bool, span| {
             is_feed.then(|| annotation("feed", Arguments::None, span)).into_iter()
         };
@@ -155,7 +155,7 @@ impl Lowering<'_> {
             name: Name { text: PARAMETER.into(), span: input },
         });
         let parameters = parameters.collect();
-        let returns = self.passed(method.output_type(), output);
+        let returns = gives.map(|one| self.passed(one, output));
         let level = method.options.as_ref().map(|options| options.idempotency_level());
         let is_idempotent =
             level.is_some_and(|level| level != IdempotencyLevel::IdempotencyUnknown);
@@ -171,32 +171,9 @@ impl Lowering<'_> {
         Definition { annotations, ..definition(DefinitionKind::Operation(operation), doc) }
     }
 
-    /// The items of a stream are something.
-    fn refuse_empty_streams(
-        &mut self,
-        method: &MethodDescriptorProto,
-        name: &Name,
-        [input, output]: [Span; 2],
-    ) {
-        let ways = [
-            (method.client_streaming() && method.input_type() == EMPTY, "takes", input),
-            (method.server_streaming() && method.output_type() == EMPTY, "returns", output),
-        ];
-        for (_, verb, span) in ways.into_iter().filter(|(is_of_nothing, ..)| *is_of_nothing) {
-            let message = format!("`{}` {verb} a stream of empty messages", name.text);
-            let finding = Diagnostic::new(&rules::STREAM, span, message)
-                .label(name.span, "of this procedure")
-                .help("pass a count, or declare a message with a field");
-            self.findings.push(finding);
-        }
-    }
-
-    /// What a procedure takes or returns; a message that is always empty is nothing.
-    fn passed(&mut self, full_name: &str, span: Span) -> Option<TypeUse> {
-        if full_name == EMPTY {
-            return None;
-        }
-        Some(TypeUse { kind: self.message_type(full_name, span), span })
+    /// What a procedure takes or returns.
+    fn passed(&mut self, full_name: &str, span: Span) -> TypeUse {
+        TypeUse { kind: self.message_type(full_name, span), span }
     }
 
     /// A message where it is named.

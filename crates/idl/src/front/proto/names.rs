@@ -9,6 +9,7 @@ use std::rc::Rc;
 use protox::prost_reflect::prost_types::field_descriptor_proto::Type as FieldType;
 use protox::prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
+    MethodDescriptorProto,
 };
 
 use super::load::Loaded;
@@ -23,8 +24,9 @@ const PLAIN: &[&str] =
 /// The enum that one of those has a value of.
 const PLAIN_ENUM: &str = "NullValue";
 
-/// What stands for nothing as an argument or a result.
-pub(super) const EMPTY: &str = ".google.protobuf.Empty";
+/// What stands for nothing as an argument or a result. As an item of a stream it is a struct: that
+/// an item came is what the stream tells.
+const EMPTY: &str = ".google.protobuf.Empty";
 
 /// Messages that come with the language for the sake of one scalar that may be missing.
 const WRAPPERS: &[(&str, FieldType)] = &[
@@ -159,8 +161,7 @@ impl<'a> Names<'a> {
         let held = own.flat_map(|one| &one.descriptor.field).map(|field| field.type_name());
         let services = sources.iter().flat_map(|source| &source.loaded.descriptor.service);
         let procedures = services.flat_map(|service| &service.method);
-        let passed = procedures.flat_map(|method| [method.input_type(), method.output_type()]);
-        let mut found: Vec<&'a str> = held.chain(passed.filter(|name| *name != EMPTY)).collect();
+        let mut found: Vec<&'a str> = held.chain(procedures.flat_map(passed).flatten()).collect();
         let mut used = HashSet::new();
         while let Some(name) = found.pop() {
             if used.insert(name) {
@@ -190,6 +191,16 @@ impl<'a> Names<'a> {
             _ => None,
         }
     }
+}
+
+/// The messages that a procedure takes and returns, where there are any.
+pub(super) fn passed(method: &MethodDescriptorProto) -> [Option<&str>; 2] {
+    let is_passed = |name: &str, is_streaming: bool| is_streaming || name != EMPTY;
+    let (takes, gives) = (method.input_type(), method.output_type());
+    [
+        is_passed(takes, method.client_streaming()).then_some(takes),
+        is_passed(gives, method.server_streaming()).then_some(gives),
+    ]
 }
 
 /// The scalar that a message is a wrapper of.

@@ -368,7 +368,7 @@ impl Resolver {
             findings.push((format!("`{name}` takes {count} feeds"), help));
         }
         if operation.returns_feed && operation.returns.is_none() {
-            let help = "return the type of an item";
+            let help = "return the type of an item, if need be a struct without members";
             findings.push((format!("`{name}` returns a feed of nothing"), help));
         }
         let out = operation.parameters.iter().find(|one| one.direction != Direction::In);

@@ -12,7 +12,6 @@ rules! {
     ENCODING = "E0403", "proto3", "a .proto file is UTF-8";
     TOO_MUCH = "E0404", "ours", "a compilation reads 1000 .proto files and 16 MiB at most";
     SYNTAX = "E0405", "ours", "a .proto file says that it is of proto3";
-    STREAM = "E0406", "ours", "the messages of a stream have fields";
     DESCRIPTION = "E0407", "ours", "types that describe .proto files are not passed";
     STATUS = "E0409", "ours", "no file declares names of the status that procedures raise";
     EXTENSION = "N0408", "ours", "what extensions add to options changes nothing here";
