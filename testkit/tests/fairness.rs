@@ -1,7 +1,7 @@
 //! Whose calls a server serves first when it finds those of several clients at once (design note
 //! 0024). One processor serves, on the one that the client has too, and is held until all are
 //! posted. What counts is the order, in the best of some rounds: a call that another process
-//! interrupts has taken long.
+//! interrupts has taken long, and a round with one says nothing if it goes another way.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -19,9 +19,21 @@ use testkit::turns::turns::{TURNS, TurnsClient, TurnsEntries, TurnsServer};
 /// Calls of each client: as many as it has A-stacks, and one is held.
 const CALLS: usize = 16;
 
+/// A call that was served.
+#[derive(Clone, Copy)]
+struct Turn {
+    caller: u32,
+    wanted: Duration,
+    begin: Instant,
+    end: Instant,
+}
+
+/// More than what is wanted of a call, or of what is between two, takes that nobody interrupts.
+const UNINTERRUPTED: Duration = Duration::from_micros(50);
+
 /// Serves `Turns`.
 struct Server {
-    log: Arc<Mutex<Vec<u32>>>,
+    log: Arc<Mutex<Vec<Turn>>>,
     is_held: Sender<()>,
     /// Closed if the test has failed.
     let_go: Arc<Mutex<Receiver<()>>>,
@@ -34,11 +46,12 @@ impl TurnsServer for Server {
     }
 
     fn take(&self, caller: u32, microseconds: u32) {
-        let begin = Instant::now();
-        while begin.elapsed() < Duration::from_micros(microseconds.into()) {
+        let (begin, wanted) = (Instant::now(), Duration::from_micros(microseconds.into()));
+        while begin.elapsed() < wanted {
             std::hint::spin_loop();
         }
-        self.log.lock().unwrap().push(caller);
+        let end = Instant::now();
+        self.log.lock().unwrap().push(Turn { caller, wanted, begin, end });
     }
 }
 
@@ -51,7 +64,7 @@ struct Served {
     directory: tempfile::TempDir,
     domain: Domain,
     client: Domain,
-    log: Arc<Mutex<Vec<u32>>>,
+    log: Arc<Mutex<Vec<Turn>>>,
     clerks: Vec<Clerk>,
 }
 
@@ -63,7 +76,7 @@ impl Served {
         options.processors_max = 1;
         let (is_held_sender, is_held) = channel();
         let (let_go, let_go_receiver) = channel();
-        let log: Arc<Mutex<Vec<u32>>> = Arc::default();
+        let log: Arc<Mutex<Vec<Turn>>> = Arc::default();
         let let_go_receiver = Arc::new(Mutex::new(let_go_receiver));
         let servers_log = Arc::clone(&log);
         let new_server = move || Server {
@@ -102,7 +115,7 @@ impl Served {
 
     /// Posts all calls of all clients while the processor is held, each with its time, and lets it
     /// go. Who was served, in order.
-    fn serve(&self, clients: &[(&TurnsClient, u32)]) -> Vec<u32> {
+    fn serve(&self, clients: &[(&TurnsClient, u32)]) -> Round {
         self.log.lock().unwrap().clear();
         let held = clients[0].0.posting().hold().unwrap();
         self.is_held.recv().unwrap();
@@ -120,8 +133,18 @@ impl Served {
         for call in pending {
             call.collect().unwrap();
         }
-        self.log.lock().unwrap().clone()
+        let turns = self.log.lock().unwrap();
+        let is_long = |turn: &Turn| turn.end - turn.begin > 2 * turn.wanted + UNINTERRUPTED;
+        let is_late = |next: &[Turn]| next[1].begin - next[0].end > UNINTERRUPTED;
+        let is_interrupted = turns.iter().any(is_long) || turns.windows(2).any(is_late);
+        Round { callers: turns.iter().map(|turn| turn.caller).collect(), is_interrupted }
     }
+}
+
+/// Who was served, in order, and whether by a processor that something else ran on meanwhile.
+struct Round {
+    callers: Vec<u32>,
+    is_interrupted: bool,
 }
 
 fn scope(directory: &Path) -> Scope {
@@ -135,14 +158,28 @@ fn before_last(log: &[u32], caller: u32, others: u32) -> usize {
     log[..last].iter().filter(|served| **served == others).count()
 }
 
-/// Rounds of which the best counts.
+/// Rounds of which the best counts, and those at most that something may interrupt beside them.
 const ROUNDS: usize = 4;
+const ROUNDS_MAX: usize = 200;
+
+/// Plays rounds until one goes as wanted.
+#[track_caller]
+fn check(play: impl Fn() -> Round, is_wanted: impl Fn(&[u32]) -> bool) {
+    let (mut logs, mut uninterrupted) = (Vec::new(), 0);
+    while uninterrupted < ROUNDS && logs.len() < ROUNDS_MAX {
+        let round = play();
+        if is_wanted(&round.callers) {
+            return;
+        }
+        uninterrupted += usize::from(!round.is_interrupted);
+        logs.push(round.callers);
+    }
+    panic!("{} rounds went another way, {uninterrupted} uninterrupted: {logs:?}", logs.len());
+}
 
 #[track_caller]
-fn check_at_most(log: impl Fn() -> Vec<u32>, caller: u32, others: u32, most: usize) {
-    let logs: Vec<_> = (0..ROUNDS).map(|_| log()).collect();
-    let least = logs.iter().map(|log| before_last(log, caller, others)).min();
-    assert!(least <= Some(most), "calls of others came first: {logs:?}");
+fn check_at_most(play: impl Fn() -> Round, caller: u32, others: u32, most: usize) {
+    check(play, |log| before_last(log, caller, others) <= most);
 }
 
 #[test]
@@ -158,11 +195,13 @@ fn short_calls_wait_for_few_long_ones() {
 fn calls_that_are_as_long_take_turns() {
     let mut served = Served::new();
     let clients = [served.client(Priority::Normal), served.client(Priority::Normal)];
-    let half = CALLS / 2;
-    let log = || served.serve(&[(&clients[0], 100), (&clients[1], 100)])[..2 * half].to_vec();
-    let logs: Vec<_> = (0..ROUNDS).map(|_| log()).collect();
-    let of_first = |log: &Vec<u32>| log.iter().filter(|served| **served == 0).count();
-    assert!(logs.iter().any(|log| of_first(log).abs_diff(half) <= 2), "{logs:?}");
+    // Later one of them may be alone.
+    let most = CALLS / 2 + 2;
+    let is_wanted = |log: &[u32]| {
+        let of_first = log[..CALLS].iter().filter(|served| **served == 0).count();
+        (CALLS - most..=most).contains(&of_first)
+    };
+    check(|| served.serve(&[(&clients[0], 100), (&clients[1], 100)]), is_wanted);
 }
 
 #[test]
@@ -171,9 +210,9 @@ fn the_more_urgent_go_first_and_the_others_are_not_forgotten() {
     let background = served.client(Priority::Background);
     let normal = served.client(Priority::Normal);
     let urgent = served.client(Priority::Urgent);
-    let log = || served.serve(&[(&background, 20), (&normal, 20), (&urgent, 20)]);
+    let play = || served.serve(&[(&background, 20), (&normal, 20), (&urgent, 20)]);
     // One pass in 16 is for all, and each may have had the call that rang.
-    check_at_most(log, 2, 1, 3);
-    check_at_most(log, 1, 0, 4);
-    check_at_most(log, 2, 0, 3);
+    check_at_most(play, 2, 1, 3);
+    check_at_most(play, 1, 0, 4);
+    check_at_most(play, 2, 0, 3);
 }

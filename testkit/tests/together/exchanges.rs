@@ -227,16 +227,23 @@ fn a_deadline_ends_the_way_that_waits() {
     check(|import| {
         let client = import();
         let hasty = client.with_deadline(Duration::from_millis(300));
-        let (mut sink, mut feed) = echo_in_time(&hasty);
-        let aborted = feed.next().unwrap().unwrap_err();
-        assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
-        assert!(feed.next().is_none());
-        // The server learns it when it has something to say.
-        let said = (0..1_000).find_map(|_| {
-            std::thread::sleep(Duration::from_millis(1));
-            sink.put("word".to_owned()).and_then(|()| sink.flush()).err()
-        });
-        assert!(is_over(&said.unwrap()));
+        let is_told_over = || {
+            let (mut sink, mut feed) = echo_in_time(&hasty);
+            let aborted = feed.next().unwrap().unwrap_err();
+            assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
+            assert!(feed.next().is_none());
+            // The server learns it when it has something to say.
+            let said = (0..1_000).find_map(|_| {
+                std::thread::sleep(Duration::from_millis(1));
+                sink.put("word".to_owned()).and_then(|()| sink.flush()).err()
+            });
+            let said = said.unwrap();
+            // On a loaded machine a word may be late itself.
+            let is_late = matches!(said, CallError::CallAborted { .. });
+            assert!(is_late || is_over(&said), "{said}");
+            !is_late
+        };
+        assert!((0..20).any(|_| is_told_over()));
         expect(0, || client.open());
     });
 }

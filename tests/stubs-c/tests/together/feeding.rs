@@ -222,7 +222,9 @@ fn items_come(feeding: &FeedingClient) {
     assert_eq!(lines.len(), 1);
     assert_eq!(lines[0].as_ref().expect("it comes").len(), 100_000);
     let hasty = feeding.with_deadline(Duration::from_millis(50));
-    let mut late = hasty.numbers(3, 400, NEVER).expect("it opens");
+    // On a loaded machine the deadline may pass before it is open.
+    let opened = (0..100).find_map(|_| hasty.numbers(3, 400, NEVER).ok());
+    let mut late = opened.expect("it is opened in time");
     let aborted = late.next();
     assert!(matches!(aborted, Some(Err(CallError::CallAborted { .. }))), "{aborted:?}");
     assert!(late.next().is_none());
