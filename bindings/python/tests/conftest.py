@@ -143,6 +143,10 @@ def compile_python(interface: pathlib.Path, output: pathlib.Path) -> None:
     subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
 
 
+#: Of what nearly always meets what it is to, and is true as well where it does not.
+TRIES = 10
+
+
 class Process:
     """A server in a process of its own, until its standard input ends. How it ended is looked at
     whoever ends it: one that has crashed, or raised what nobody caught, fails its test."""

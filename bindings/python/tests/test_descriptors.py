@@ -254,7 +254,7 @@ def test_a_deadline_leaves_nothing_open(passing: Passing) -> None:
     """The reply comes after its caller has gone."""
 
     def swap(_server: object, file: typing.Any, _text: str, link: typing.Any) -> typing.Any:
-        time.sleep(0.3)
+        time.sleep(1.5)
         return link, file
 
     with nearcall.export("late", server_of(passing, swap=swap)), tempfile.TemporaryFile() as file:

@@ -175,7 +175,7 @@ static void deadlines(const brief_Brief *brief) {
     nearcall_client *hasty = nearcall_with_deadline((const nearcall_client *)brief, 20000000);
     for (uint32_t call = 0; call < 5; call++) {
         CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
-        brief_Brief_nap((const brief_Brief *)hasty, 200, &env);
+        brief_Brief_nap((const brief_Brief *)hasty, 1000, &env);
         CHECK(env.outcome == NEARCALL_CALL_ABORTED && env.ran == NEARCALL_RAN_MAYBE);
         CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
         CHECK(env.outcome == NEARCALL_RETURNED);

@@ -197,7 +197,7 @@ static void unusual(const brief_Brief *brief) {
     }
     for (uint32_t call = 0; call < 10; call++) {
         const uint32_t before = late;
-        CHECK(nearcall_post_brief_Brief_nap(brief, 20, &napped, &env));
+        CHECK(nearcall_post_brief_Brief_nap(brief, 100, &napped, &env));
         CHECK(!nearcall_posted_is_replied(&napped.call));
         nearcall_collect_brief_Brief_nap(&napped, &env);
         CHECK(env.outcome == NEARCALL_RETURNED && late == before + 1);
@@ -400,7 +400,7 @@ static void deadlines(const brief_Brief *brief) {
         nearcall_posted_brief_Brief_nap napped;
         added posted;
         const uint32_t before = otherwise;
-        CHECK(nearcall_post_brief_Brief_nap(hasty, 200, &napped, &env));
+        CHECK(nearcall_post_brief_Brief_nap(hasty, 1000, &napped, &env));
         CHECK(nearcall_post_brief_Brief_add(hasty, call, 1, &posted, &env));
         CHECK(otherwise == before + 2);
         nearcall_collect_brief_Brief_nap(&napped, &env);
