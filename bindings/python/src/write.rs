@@ -187,14 +187,19 @@ fn view_of(
     Ok(Some(view))
 }
 
-/// Of an array of NumPy's that has other elements, which it can be asked to convert.
+/// Of an array of NumPy's that has other elements, which it can be asked to convert where they are
+/// numbers of the same kind, or of a smaller one.
 fn other_elements(value: &Bound<'_, PyAny>, wanted: Word) -> Option<Wrong> {
     let wanted = wanted.numpy_name()?;
     let found = value.hasattr("astype").ok().filter(|is| *is).and(value.getattr("dtype").ok())?;
     let name = value.get_type().name().ok()?;
-    let why = format!(
-        "{name} of {found} where one of {wanted} is wanted: .astype(\"{wanted}\") makes it that"
-    );
+    let numpy = value.py().import("numpy").ok()?;
+    let is_like = numpy.call_method1("can_cast", (&found, wanted, "same_kind")).ok()?;
+    let way = match is_like.is_truthy().ok()? {
+        true => format!(": .astype(\"{wanted}\") makes it that"),
+        false => String::new(),
+    };
+    let why = format!("{name} of {found} where one of {wanted} is wanted{way}");
     Some(Wrong::Type { of: String::new(), why })
 }
 

@@ -223,11 +223,14 @@ def test_a_deadline_holds_for_both_tries(serve: Serve, again: Again) -> None:
         client.with_deadline(0.05).pid()
 
 
-@pytest.mark.parametrize("what", ["import", "rebind"])
+@pytest.mark.parametrize("what", ["bind", "import", "rebind"])
 def test_a_signal_ends_what_waits(serve: Serve, again: Again, what: str) -> None:
     first = serve("interrupted")
     client = again.AgainClient.import_("interrupted", rebind_timeout=LONG)
-    ended(first, client)
+    if what == "bind":
+        first.stop()
+    else:
+        ended(first, client)
     begun, own = threading.Event(), threading.get_ident()
 
     def interrupt() -> None:
@@ -238,10 +241,13 @@ def test_a_signal_ends_what_waits(serve: Serve, again: Again, what: str) -> None
     interrupting.start()
     with pytest.raises(KeyboardInterrupt):
         begun.set()
+        if what == "bind":
+            again.AgainClient.import_("interrupted", timeout=LONG)
         if what == "import":
             again.AgainClient.import_("interrupted", ready_timeout=LONG)
         client.binding.rebind()
     interrupting.join()
+    first.child.send_signal(signal.SIGCONT)
 
 
 def test_a_wait_that_is_no_time_is_refused(again: Again) -> None:

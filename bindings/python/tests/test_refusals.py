@@ -139,12 +139,15 @@ def test_an_array_of_another_type_is_told_both_and_the_way_out(rust: typing.Any)
             call()
         return str(raised.value)
 
-    for found in ("int64", "float32", "bool", "object", "complex128"):
+    way = ': .astype("float64") makes it that'
+    # What would lose more than digits is not advised.
+    ways = {"int64": way, "float32": way, "bool": way, "object": "", "complex128": ""}
+    for found, way in ways.items():
         array = numpy.zeros(2, found)
-        why = f'ndarray of {found} where one of float64 is wanted: .astype("float64") makes it that'
+        why = f"ndarray of {found} where one of float64 is wanted{way}"
         assert says(lambda: rust.scale(array, 1.0)) == f"given: {why}"
     assert list(rust.scale(numpy.ones(2, "int64").astype("float64"), 2.0)) == [2.0, 2.0]
-    why = 'ndarray of float64 where one of uint8 is wanted: .astype("uint8") makes it that'
+    why = "ndarray of float64 where one of uint8 is wanted"
     assert says(lambda: rust.bytes_(numpy.zeros(2))) == f"given: {why}"
     # What is none of NumPy's has nothing of the kind.
     numbers = array_module.array("f", [1.0])

@@ -226,7 +226,8 @@ typedef struct nearcall_interface {
     uint32_t procedure_count;
     uint32_t class_count;
     uint32_t appendable_count;
-    uint32_t fixed_bytes_max; /* of a message: what stubs have on the stack */
+    uint32_t stub_bytes_max; /* of a message or of all values of a call: stubs have them on the
+                              * stack */
     bool is_awaited; /* it has an exchange */
 } nearcall_interface;
 
@@ -297,8 +298,8 @@ typedef struct nearcall_export_options {
     bool runs_on_estacks; /* procedures run on stacks of their own, but for @leaf ones: one that
                            * waits for a nested call leaves its thread to other calls */
     void *(*exceptions)(void); /* with these, where procedures are in C++: __cxa_get_globals, so that
-                                * each has what it has thrown and caught for itself; the wrapper in
-                                * C++ sets it */
+                                * each has what it has thrown and caught for itself, and none ends
+                                * another's; the wrapper in C++ sets it */
 } nearcall_export_options;
 
 /* A payload that goes out. */

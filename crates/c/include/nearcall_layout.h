@@ -39,7 +39,7 @@ NEARCALL_ASSERT(offsetof(nearcall_interface, appendables) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_interface, procedure_count) == 48);
 NEARCALL_ASSERT(offsetof(nearcall_interface, class_count) == 52);
 NEARCALL_ASSERT(offsetof(nearcall_interface, appendable_count) == 56);
-NEARCALL_ASSERT(offsetof(nearcall_interface, fixed_bytes_max) == 60);
+NEARCALL_ASSERT(offsetof(nearcall_interface, stub_bytes_max) == 60);
 NEARCALL_ASSERT(offsetof(nearcall_interface, is_awaited) == 64);
 
 NEARCALL_ASSERT(sizeof(nearcall_wait_policy) == 56);

@@ -29,7 +29,9 @@ pub use missing::{MISSING_BYTES_MAX, given, missing};
 pub use range::{Range, is_ranged, range};
 pub use reach::reached;
 pub use shape::{Form, Scalar, Shape, element_bytes, members, shape};
-pub use size::{bytes_max, bytes_min, declared_bytes_min, fixed_bytes, is_recursive, item_bytes};
+pub use size::{
+    bytes_max, bytes_min, declared_bytes_min, fixed_bytes, is_recursive, item_bytes, memory_bytes,
+};
 
 use nearcall_abi::AStackClass;
 

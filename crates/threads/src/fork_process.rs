@@ -1,7 +1,7 @@
 //! fork(2) of the process: its child has one kernel thread and a copy of every record, and no
 //! FastThread goes on there. It may begin runs of its own.
 //!
-//! What kernel threads share beyond a run is behind five locks. Who forks has them meanwhile, so
+//! What kernel threads share beyond a run is behind six locks. Who forks has them meanwhile, so
 //! that no other kernel thread, which the child has not, is in the middle of something there.
 
 use std::cell::Cell;
@@ -11,6 +11,7 @@ use std::sync::{MutexGuard, Once};
 
 use crate::block::{self, Standins};
 use crate::circle::{self, Waits};
+use crate::host::{self, Made};
 use crate::processor;
 use crate::runs::{self, Runs};
 use crate::stacks::{self, Pool};
@@ -30,6 +31,7 @@ struct Held {
     runs: MutexGuard<'static, Runs>,
     _pool: MutexGuard<'static, Pool>,
     _waits: MutexGuard<'static, Waits>,
+    _made: MutexGuard<'static, Made>,
 }
 
 /// Whether this process was made by fork(2) from one that had FastThreads.
@@ -54,8 +56,8 @@ pub fn watch() {
 /// - S1 before: called by fork(2), which calls one of the others after it.
 unsafe extern "C" fn hold() {
     let (standins, runs, _pool) = (block::standins(), runs::runs(), stacks::pool());
-    let (watch, _waits) = (watch::watch(), circle::waits());
-    HELD.set(Some(ManuallyDrop::new(Held { standins, watch, runs, _pool, _waits })));
+    let (watch, _waits, _made) = (watch::watch(), circle::waits(), host::made());
+    HELD.set(Some(ManuallyDrop::new(Held { standins, watch, runs, _pool, _waits, _made })));
 }
 
 /// # Safety

@@ -89,14 +89,11 @@ struct Vacant(&'static Processor);
 // list.
 unsafe impl Send for Vacant {}
 
-/// What hosts were ever made of. It stays, as records of threads do; here a checker of leaks finds
-/// it, like the one of C's address sanitizer.
-struct Made {
-    teams: Vec<&'static Team<NotBegun>>,
-    processors: Vec<Vacant>,
-}
+/// Where what hosts were ever made of lies. It stays, as records of threads do, and nobody reaches
+/// it from here: but a checker of leaks finds it, like the one of C's address sanitizer.
+pub(crate) type Made = Vec<usize>;
 
-static MADE: Mutex<Made> = Mutex::new(Made { teams: Vec::new(), processors: Vec::new() });
+static MADE: Mutex<Made> = Mutex::new(Vec::new());
 
 /// One of them, on its kernel thread.
 pub struct Host<G: Guest> {
@@ -153,7 +150,7 @@ impl Hosts {
         // With two there are always others: what one host alone would spare is not worth a case.
         let count = count.max(2);
         let team: &_ = Box::leak(Box::new(Team::new(runs::begin(false), count)));
-        made().teams.push(team);
+        made().push(std::ptr::from_ref(team).addr());
         let stack_bytes = stack_bytes.next_multiple_of(STACK_BYTES_STEP);
         let places = Mutex::new(Places { used: 0, vacant: Vec::new() });
         Ok(Arc::new(Hosts { team, stack_bytes, places }))
@@ -188,7 +185,7 @@ impl Hosts {
         places.used += 1;
         let place = Place { team: self.team, at: at as u16 };
         let processor = Processor::hosted(place, self.stack_bytes);
-        made().processors.push(Vacant(processor));
+        made().push(std::ptr::from_ref(processor).addr());
         Some(processor)
     }
 
@@ -212,7 +209,7 @@ impl Drop for Hosts {
     }
 }
 
-fn made() -> MutexGuard<'static, Made> {
+pub(crate) fn made() -> MutexGuard<'static, Made> {
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nearcall::name::Scope;
-use nearcall::{BindError, Binding, CallError, Domain, ImportOptions};
+use nearcall::{BindError, Binding, CallError, Domain, ImportOptions, NotExecuted};
 use tempfile::TempDir;
 
 use crate::filters::{FILTER, FilterApplyException, FilterClient};
@@ -17,7 +17,7 @@ use crate::filters::{FILTER, FilterApplyException, FilterClient};
 pub const NAME: &str = "filter";
 
 /// Longest wait for a text.
-const DEADLINE: Duration = Duration::from_secs(1);
+const DEADLINE: Duration = Duration::from_secs(3);
 
 /// Longest wait until a plug-in that was started can be bound to.
 const START_MAX: Duration = Duration::from_secs(10);
@@ -29,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// likely a thread of it. After so many it is started anew.
 const CAPTURED_MAX: u32 = 2;
 
-/// Starts of one plug-in.
+/// Starts of one plug-in, the first among them.
 const STARTS_MAX: u32 = 3;
 
 /// A plug-in. Dropped, it is killed: it has nothing to lose.
@@ -48,7 +48,7 @@ pub struct PlugIn {
 struct Life {
     child: Child,
     filter: FilterClient,
-    /// Where its name is, and no other's: it can be taken for no other plug-in.
+    /// Where its name is, and no other's.
     _names: TempDir,
 }
 
@@ -90,7 +90,8 @@ impl PlugIn {
                 count if count < CAPTURED_MAX => format!("did not answer within {DEADLINE:?}"),
                 count => self.begin_again(&format!("did not answer {count} times")),
             },
-            CallError::CallFailed { .. } | CallError::NotExecuted { .. } => {
+            CallError::CallFailed { .. } => self.begin_again("has ended"),
+            CallError::NotExecuted { reason, .. } if has_ended(reason) => {
                 self.begin_again("has ended")
             }
             // It has broken the protocol: it is wrong, or hostile, and will be so again.
@@ -98,7 +99,8 @@ impl PlugIn {
                 self.life = None;
                 format!("is switched off: {error}")
             }
-            // Its procedure panicked, or made what the interface forbids: the next text may do.
+            // It has no time or room for the text, panicked at it, or made what the interface
+            // forbids: the next one may do.
             _ => format!("failed: {error}"),
         }
     }
@@ -142,12 +144,13 @@ impl PlugIn {
     fn bind(&self, child: &mut Child, names: &TempDir) -> Result<Binding, Box<dyn Error>> {
         let mut options = ImportOptions::default();
         options.scopes = Some(vec![Scope::Directory(names.path().to_owned())]);
-        options.ready_timeout = LOOK;
+        (options.ready_timeout, options.timeout) = (LOOK, LOOK);
         let begun = Instant::now();
         loop {
             match Binding::import_with(&self.domain, NAME, &FILTER, options.clone()) {
                 Ok(binding) => return Ok(binding),
-                Err(BindError::NotReady { .. }) if begun.elapsed() < START_MAX => {}
+                Err(BindError::NotReady { .. } | BindError::TimedOut { .. })
+                    if begun.elapsed() < START_MAX => {}
                 Err(error) => return Err(error.into()),
             }
             if let Some(status) = child.try_wait()? {
@@ -155,6 +158,11 @@ impl PlugIn {
             }
         }
     }
+}
+
+/// A call was not executed because of that: there is nobody any more who would.
+fn has_ended(reason: &NotExecuted) -> bool {
+    matches!(reason, NotExecuted::ServerEnded | NotExecuted::Revoked | NotExecuted::Refused)
 }
 
 impl Drop for Life {

@@ -26,6 +26,16 @@ fn texts_go_through_all_plug_ins() {
 }
 
 #[test]
+fn a_plug_in_that_makes_too_long_a_text_goes_on() {
+    let long = "x".repeat(65_536);
+    let lines = filtered(&["fragile"], &format!("{long}\na\n"));
+    assert_eq!(lines.len(), 3, "{}", lines[0]);
+    let said = &lines[0];
+    assert!(said.starts_with("  fragile failed: ") && said.contains("beyond a limit"), "{said}");
+    assert_eq!(lines[1..], [long, "a.".to_owned()]);
+}
+
+#[test]
 fn what_a_plug_in_refuses_goes_on_as_it_was() {
     let lines = filtered(&["upper", "reverse"], "äb\n");
     assert_eq!(lines, ["  upper refused it: not ASCII", "bä"]);
@@ -54,7 +64,7 @@ fn a_plug_in_that_panics_goes_on() {
 #[test]
 fn a_plug_in_that_hangs_is_left_alone_and_then_started_again() {
     let lines = filtered(&["stuck", "upper"], "a?\nb\nc?\nd\n");
-    let late = "  stuck did not answer within 1s";
+    let late = "  stuck did not answer within 3s";
     let again = "  stuck did not answer 2 times: started again";
     assert_eq!(lines, [late, "A?", "B", again, "C?", "D"]);
 }

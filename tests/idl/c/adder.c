@@ -24,7 +24,7 @@ const nearcall_interface nearcall_interface_Adder = {
     2,
     1,
     0,
-    8,
+    12,
     false,
 };
 

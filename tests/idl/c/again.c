@@ -45,7 +45,7 @@ const nearcall_interface nearcall_interface_Again = {
     3,
     2,
     0,
-    5,
+    97,
     false,
 };
 

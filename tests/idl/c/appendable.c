@@ -500,7 +500,7 @@ const nearcall_interface nearcall_interface_growing_Shelf = {
     3,
     2,
     3,
-    8,
+    720,
     false,
 };
 

@@ -41,7 +41,7 @@ const nearcall_interface nearcall_interface_Blocks = {
     5,
     1,
     0,
-    136,
+    144,
     false,
 };
 

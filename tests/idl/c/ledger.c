@@ -91,7 +91,7 @@ const nearcall_interface nearcall_interface_Ledger = {
     6,
     2,
     0,
-    16,
+    77,
     false,
 };
 

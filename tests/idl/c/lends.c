@@ -44,7 +44,7 @@ const nearcall_interface nearcall_interface_lends_Reader = {
     3,
     1,
     0,
-    16,
+    196,
     false,
 };
 
@@ -336,7 +336,7 @@ const nearcall_interface nearcall_interface_lends_Plain = {
     1,
     1,
     0,
-    4,
+    48,
     false,
 };
 

@@ -201,7 +201,7 @@ const nearcall_interface nearcall_interface_Samples = {
     5,
     1,
     0,
-    12,
+    120,
     false,
 };
 

@@ -220,7 +220,7 @@ const nearcall_interface nearcall_interface_shelf_Shelf = {
     3,
     2,
     0,
-    32,
+    200,
     false,
 };
 

@@ -165,7 +165,7 @@ const nearcall_interface nearcall_interface_talks_Talks = {
     8,
     4,
     0,
-    16,
+    80,
     true,
 };
 

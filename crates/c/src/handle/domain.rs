@@ -396,7 +396,7 @@ unsafe fn export(
     environment: *mut Environment,
 ) -> *mut Clerk {
     // SAFETY: H4.
-    let fixed_bytes_max = unsafe { &*interface }.fixed_bytes_max;
+    let stub_bytes_max = unsafe { &*interface }.stub_bytes_max;
     // SAFETY: H4.
     let interface = unsafe { descriptor(interface) };
     // SAFETY: H3.
@@ -408,7 +408,7 @@ unsafe fn export(
     // SAFETY: H1.
     let options = unsafe { options.as_ref() };
     let exceptions = options.and_then(|options| options.exceptions);
-    let estacks = OnEStacks { fixed_bytes_max, exceptions };
+    let estacks = OnEStacks { stub_bytes_max, exceptions };
     // SAFETY: H1, of `server` and of what the options name, is what it asks for.
     let entries = unsafe { ForeignEntries::new(interface, (is_awaited, enter, server), estacks) };
     // SAFETY: H3.

@@ -79,7 +79,7 @@ fn assert_interfaces(text: &mut String) {
         procedure_count,
         class_count,
         appendable_count,
-        fixed_bytes_max,
+        stub_bytes_max,
         is_awaited
     );
     assert_options(text);

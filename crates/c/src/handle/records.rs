@@ -93,8 +93,9 @@ pub struct Interface {
     pub procedure_count: u32,
     pub class_count: u32,
     pub appendable_count: u32,
-    /// Bytes of the longest fixed part of a message.
-    pub fixed_bytes_max: u32,
+    /// Most bytes of a message's fixed part, or of all values of a call: what stubs have on the
+    /// stack.
+    pub stub_bytes_max: u32,
     /// It has an exchange: what carries one waits without a server processor.
     pub is_awaited: bool,
 }

@@ -22,10 +22,10 @@ use super::takes::{NotTaken, check_texts, take_all};
 use super::values::Free;
 use super::{Outgoing, bytes, bytes_mut, literal, text};
 
-/// How often the fixed part of a message may lie on the stack around a procedure: arguments and
-/// results as they are sent, as C has them and as C++ has them. Counted with `-fstack-usage` where
+/// How often a message's fixed part, or its values, may lie on the stack around a procedure:
+/// arguments and results as they are sent, as C has them and as C++ has them. Counted with `-fstack-usage` where
 /// nothing is optimized.
-const FIXED_PARTS: usize = 10;
+const PARTS: usize = 10;
 
 /// What the procedure and the runtime have of an E-stack at least.
 const ESTACK_BYTES_BESIDE: usize = 64 << 10;
@@ -44,8 +44,9 @@ pub struct ForeignEntries {
 
 /// What procedures of an interface in C need of their E-stacks.
 pub struct OnEStacks {
-    /// Bytes of the longest fixed part of a message.
-    pub fixed_bytes_max: u32,
+    /// Most bytes of a message's fixed part, or of all values of a call: what stubs have on the
+    /// stack.
+    pub stub_bytes_max: u32,
     pub exceptions: Option<Exceptions>,
 }
 
@@ -138,7 +139,7 @@ impl Entries for ForeignEntries {
     }
 
     fn estack_bytes_min(&self) -> usize {
-        FIXED_PARTS * self.estacks.fixed_bytes_max as usize + ESTACK_BYTES_BESIDE
+        PARTS * self.estacks.stub_bytes_max as usize + ESTACK_BYTES_BESIDE
     }
 
     fn change_places(&self, kept: &Cell<OfKernelThread>) {

@@ -5,12 +5,20 @@
 //! none. An appendable struct has its length before it, and any number of bytes behind that:
 //! nothing else about it is known, as another version may have more members.
 
+use std::collections::HashMap;
+
 use crate::layout::shape::members;
 use crate::layout::{Scalar, Shape, shape};
 use crate::model::{DeclarationId, Kind, Member, Model, Primitive, Type};
 
 /// Bytes of a length or count.
 const COUNT_BYTES: u64 = 4;
+
+/// Bytes of a word in memory.
+const WORD_BYTES: u64 = 8;
+
+/// Most bytes in memory of what points to what it holds: a string, a sequence, a map.
+const HANDLE_BYTES: u64 = 48;
 
 /// Bytes of every value of a type; `None` if they differ.
 pub fn fixed_bytes(model: &Model, declared: &Type) -> Option<u64> {
@@ -143,6 +151,55 @@ fn declared_bytes_max(model: &Model, id: DeclarationId) -> Option<u64> {
             bytes_max(model, &union.discriminator)?.checked_add(largest)
         }
         _ => None,
+    }
+}
+
+/// Bytes that a value of a type takes in memory, as C or C++ has it, at most: without what it points
+/// to.
+pub fn memory_bytes(model: &Model, declared: &Type) -> u64 {
+    in_memory(model, declared, &mut HashMap::new())
+}
+
+/// The same, where the bytes of some declared types are known.
+fn in_memory(model: &Model, declared: &Type, known: &mut HashMap<DeclarationId, u64>) -> u64 {
+    match model.resolved(declared) {
+        Type::Primitive(primitive) => primitive.bytes().into(),
+        Type::Array { element, dimensions } => {
+            times(in_memory(model, element, known), dimensions).unwrap_or(u64::MAX)
+        }
+        Type::Named(id) => match known.get(id) {
+            Some(bytes) => *bytes,
+            None => {
+                // Of its own type a value holds what it points to.
+                known.insert(*id, HANDLE_BYTES);
+                let bytes = declared_in_memory(model, *id, known);
+                known.insert(*id, bytes);
+                bytes
+            }
+        },
+        _ => HANDLE_BYTES,
+    }
+}
+
+fn declared_in_memory(
+    model: &Model,
+    id: DeclarationId,
+    known: &mut HashMap<DeclarationId, u64>,
+) -> u64 {
+    let mut member_bytes = |member: &Member| {
+        let flag = if member.is_optional { WORD_BYTES } else { 0 };
+        let bytes = in_memory(model, &member.declared, known).saturating_add(flag);
+        bytes.checked_next_multiple_of(WORD_BYTES).unwrap_or(u64::MAX)
+    };
+    match &model.declaration(id).kind {
+        Kind::Struct(_) | Kind::Exception(_) => {
+            members(model, id).into_iter().map(member_bytes).fold(WORD_BYTES, u64::saturating_add)
+        }
+        Kind::Union(union) => {
+            let cases = union.cases.iter().map(|case| member_bytes(&case.member));
+            cases.max().unwrap_or_default().saturating_add(2 * WORD_BYTES)
+        }
+        _ => WORD_BYTES,
     }
 }
 

@@ -306,3 +306,22 @@ fn a_default_ends_in_a_case_without_a_label() {
     let labels: String = (0..128).map(|label| format!("case {label}: ")).collect();
     assert_eq!(end_of("int8", &format!("{labels} {again} {other}")), [0x80, 0]);
 }
+
+#[test]
+fn a_value_takes_memory_for_all_that_lies_in_it_and_a_handle_for_what_does_not() {
+    let model = model(
+        "struct Names { string all[1000]; }; \
+         struct Wide { octet bytes[100000]; @optional Names names; }; \
+         union Either switch (boolean) { case TRUE: Names names; case FALSE: long count; }; \
+         struct Tree; typedef sequence<Tree> Trees; struct Tree { Trees below; long value; };",
+    );
+    let bytes = |name: &str| {
+        let mut all = model.declarations.iter();
+        let index = all.position(|one| one.name.0 == [name]).expect("it is declared");
+        memory_bytes(&model, &crate::model::Type::Named(DeclarationId(index as u32)))
+    };
+    assert_eq!(bytes("Names"), 48_008);
+    assert_eq!(bytes("Wide"), 8 + 100_000 + 48_008 + 8);
+    assert_eq!(bytes("Either"), 16 + 48_008);
+    assert_eq!(bytes("Tree"), 8 + 48 + 8);
+}

@@ -17,9 +17,9 @@ use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::{SocketError, Stream};
 
 use super::binding::{ClientBinding, Parts};
-use super::cancellation;
 use super::control::Control;
 use super::deadline::NEVER_NS;
+use super::interrupt::{self, is_interrupted};
 use super::linkage::Linkage;
 use super::ready::Readiness;
 use super::switching;
@@ -61,12 +61,38 @@ enum Refused {
     Other(Wanted),
     /// We have connected before it listened, so that we do not know who it is.
     Early,
-    Finally(BindError),
+    Finally(Unbound),
+}
+
+/// Why there is no binding, and whether a server that comes, or comes again, may change that.
+pub(super) struct Unbound {
+    pub error: BindError,
+    pub may_pass: bool,
+}
+
+impl Unbound {
+    /// It was there, and has gone, or is about to.
+    fn passing(error: BindError) -> Unbound {
+        Unbound { error, may_pass: true }
+    }
+}
+
+impl From<BindError> for Unbound {
+    fn from(error: BindError) -> Unbound {
+        let may_pass = matches!(error, BindError::NoSuchName { .. } | BindError::Overloaded { .. });
+        Unbound { error, may_pass }
+    }
+}
+
+impl From<Unbound> for Refused {
+    fn from(unbound: Unbound) -> Refused {
+        Refused::Finally(unbound)
+    }
 }
 
 impl From<BindError> for Refused {
     fn from(error: BindError) -> Refused {
-        Refused::Finally(error)
+        Unbound::from(error).into()
     }
 }
 
@@ -88,8 +114,8 @@ pub(crate) fn import_ready(
     let mut readiness = Readiness::begin(options.ready_timeout, NEVER_NS);
     loop {
         match import(domain, name, interface, options) {
-            Err(error) => switching::nap(readiness.pause_after(name, error)?),
-            bound => return bound,
+            Ok(bound) => return Ok(bound),
+            Err(unbound) => switching::nap(readiness.pause_after(name, unbound)?),
         }
     }
 }
@@ -100,7 +126,7 @@ pub(super) fn import(
     name: &str,
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
-) -> Result<Arc<ClientBinding>, BindError> {
+) -> Result<Arc<ClientBinding>, Unbound> {
     let begin = begin(domain, "import")?;
     let connected = |wanted: &Wanted| {
         // Before the server is woken: it finds all that it needs then, and sleeps again only once.
@@ -119,12 +145,13 @@ pub(super) fn import(
         Err(Refused::Other(wanted)) => attempt(&wanted),
         bound => bound,
     };
+    let changes = |reason| Unbound::passing(changes(name, reason));
     let bound = bound.map_err(|refused| match refused {
-        Refused::Finally(error) => error,
-        Refused::Other(_) => changes(name, "it had another version of the interface each time"),
-        Refused::Early => changes(name, "another process took its socket over each time"),
+        Refused::Finally(unbound) => unbound,
+        Refused::Other(_) => changes("it had another version of the interface each time"),
+        Refused::Early => changes("another process took its socket over each time"),
     })?;
-    watched(domain, bound)
+    Ok(watched(domain, bound)?)
 }
 
 /// Binds to what its giver is bound to.
@@ -156,7 +183,7 @@ pub(crate) fn import_introduced(
         begin,
     };
     let bound = import.run(domain, offer).map_err(|refused| match refused {
-        Refused::Finally(error) => error,
+        Refused::Finally(unbound) => unbound.error,
         Refused::Other(_) => {
             let difference = "an introduction is to the server's own version".to_owned();
             BindError::Hash { interface: interface.name, difference }
@@ -325,10 +352,10 @@ impl Import<'_> {
     fn receive(&self) -> Result<Packet, Refused> {
         let received = loop {
             let left = self.options.timeout.saturating_sub(self.begin.elapsed());
-            let slice = cancellation::slice(left);
+            let slice = interrupt::slice(left);
             match self.socket.receive_soon(slice) {
                 Err(WireError::Socket(SocketError::TimedOut))
-                    if slice < left && !cancellation::is_cancelled() => {}
+                    if slice < left && !is_interrupted() => {}
                 received => break received,
             }
         };
@@ -375,16 +402,19 @@ impl Import<'_> {
         BindError::Peer { name: self.name.to_owned(), reason: reason.to_owned() }
     }
 
-    fn wire(&self, error: WireError) -> BindError {
+    fn wire(&self, error: WireError) -> Unbound {
         let name = self.name.to_owned();
         match error {
             WireError::Socket(SocketError::TimedOut) => {
-                BindError::TimedOut { name, waited: self.begin.elapsed() }
+                BindError::TimedOut { name, waited: self.begin.elapsed() }.into()
             }
             WireError::Socket(SocketError::HungUp) if self.is_introduced => {
-                BindError::IntroductionOver { interface: self.interface.name }
+                BindError::IntroductionOver { interface: self.interface.name }.into()
             }
-            other => BindError::Peer { name, reason: other.to_string() },
+            WireError::Socket(SocketError::HungUp) => {
+                Unbound::passing(self.peer(&SocketError::HungUp.to_string()))
+            }
+            other => self.peer(&other.to_string()).into(),
         }
     }
 }

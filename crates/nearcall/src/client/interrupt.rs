@@ -3,8 +3,9 @@
 //! signals outside of the signal handler.
 
 use std::cell::Cell;
+use std::time::Duration;
 
-use super::cancellation;
+use super::cancellation::{self, SLICE};
 
 thread_local! {
     static CHECK: Cell<Option<fn() -> bool>> = const { Cell::new(None) };
@@ -30,6 +31,11 @@ impl Drop for Interruptible {
     fn drop(&mut self) {
         CHECK.set(self.before);
     }
+}
+
+/// How long a wait that sleeps at once may do so, of so long, before it asks again.
+pub(crate) fn slice(left: Duration) -> Duration {
+    if CHECK.get().is_some() { left.min(SLICE) } else { cancellation::slice(left) }
 }
 
 /// Whether this thread's wait is to end.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use nearcall_os::clock;
 
 use super::deadline::left_ns;
+use super::import::Unbound;
 use super::interrupt::is_interrupted;
 use crate::error::BindError;
 
@@ -38,8 +39,9 @@ impl Readiness {
     }
 
     /// The pause before the next try, when an import of `name` has failed so; or what is told.
-    pub fn pause_after(&mut self, name: &str, error: BindError) -> Result<Duration, BindError> {
-        if !may_pass(&error) || self.wait.is_zero() {
+    pub fn pause_after(&mut self, name: &str, failed: Unbound) -> Result<Duration, BindError> {
+        let Unbound { error, may_pass } = failed;
+        if !may_pass || self.wait.is_zero() {
             return Err(error);
         }
         let left_ns = left_ns(self.ready_ns);
@@ -60,12 +62,4 @@ impl Readiness {
         self.pause = (self.pause * 2).min(PAUSE_MAX);
         pause
     }
-}
-
-/// A server that is not there yet, or on its way out: another one may come.
-fn may_pass(error: &BindError) -> bool {
-    matches!(
-        error,
-        BindError::NoSuchName { .. } | BindError::Overloaded { .. } | BindError::Peer { .. }
-    )
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::binding::ClientBinding;
 use super::deadline::left_ns;
 use super::herald;
-use super::import::{begin, import};
+use super::import::{Unbound, begin, import};
 use super::interrupt::is_interrupted;
 use super::ready::Readiness;
 use super::switching;
@@ -58,7 +58,7 @@ impl ClientBinding {
     }
 
     /// What there is already, or a new import. `None`: another thread is at it.
-    fn try_renew(&self, until_ns: u64) -> Option<Result<Arc<ClientBinding>, BindError>> {
+    fn try_renew(&self, until_ns: u64) -> Option<Result<Arc<ClientBinding>, Unbound>> {
         let mut renewal = match self.renewal.0.try_lock() {
             Ok(renewal) => renewal,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),

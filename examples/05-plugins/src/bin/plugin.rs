@@ -10,9 +10,7 @@ use std::path::PathBuf;
 use nearcall::name::Scope;
 use nearcall::{Clerk, Domain, ExportOptions};
 use plugins_example::NAME;
-use plugins_example::filters::{
-    FilterApplyException, FilterEntries, FilterServer, Refused, TEXT_BYTES_MAX,
-};
+use plugins_example::filters::{FilterApplyException, FilterEntries, FilterServer, Refused};
 
 /// What a plug-in does with a text; two of them may fail at it.
 enum Kind {
@@ -20,7 +18,7 @@ enum Kind {
     Reverse,
     /// Writes it in capitals; refuses what is not ASCII.
     Upper,
-    /// Appends a point; crashes where there is an exclamation mark, and panics where there is a
+    /// Appends a point, also where that makes the text too long; crashes where there is an exclamation mark, and panics where there is a
     /// hash.
     Fragile,
     /// Leaves it as it is; never answers where there is a question mark.
@@ -35,9 +33,6 @@ impl FilterServer for Kind {
             Kind::Upper => Err(Refused { why: "not ASCII".to_owned() }.into()),
             Kind::Fragile if text.contains('!') => std::process::abort(),
             Kind::Fragile if text.contains('#') => panic!("a hash"),
-            Kind::Fragile if text.len() == TEXT_BYTES_MAX as usize => {
-                Err(Refused { why: "no room for a point".to_owned() }.into())
-            }
             Kind::Fragile => Ok(format!("{text}.")),
             Kind::Stuck if text.contains('?') => loop {
                 std::thread::park();

@@ -5,7 +5,7 @@ use crate::back::c::client::{fixed_bytes, reply_bytes};
 use crate::back::c::guards::print_loop_guard;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
-use crate::layout::{Root, Shape, shape};
+use crate::layout::{Root, Shape, memory_bytes, shape};
 use crate::model::{DeclarationId, Direction, Kind, Operation, Parameter, Type};
 use crate::plan::{InterfacePlan, Passing, ProcedurePlan};
 
@@ -24,12 +24,6 @@ pub struct Procedure<'p> {
     pub plan: &'p ProcedurePlan,
 }
 
-/// Bytes of the longest fixed part of an interface's messages.
-fn fixed_bytes_max(plan: &InterfacePlan) -> u32 {
-    let bytes = |plan: &ProcedurePlan| fixed_bytes(&plan.client.request).max(reply_bytes(plan));
-    plan.procedures.iter().map(bytes).max().unwrap_or_default()
-}
-
 impl C<'_> {
     /// The procedures of an interface, in the order of their indices.
     pub fn procedures<'p>(&'p self, plan: &'p InterfacePlan) -> Vec<Procedure<'p>> {
@@ -40,6 +34,25 @@ impl C<'_> {
         pairs
             .map(|(operation, own)| Procedure { interface: plan.id, operation, plan: own })
             .collect()
+    }
+
+    /// Most bytes of the fixed part of a message, or of all values that a procedure takes and gives:
+    /// stubs have them on the stack, some of them more than once.
+    fn stub_bytes_max(&self, plan: &InterfacePlan) -> u32 {
+        let bytes = |one: &Procedure<'_>| {
+            let fixed = fixed_bytes(&one.plan.client.request).max(reply_bytes(one.plan));
+            self.value_bytes(one.operation).max(fixed.into())
+        };
+        let most = self.procedures(plan).iter().map(bytes).max().unwrap_or_default();
+        most.try_into().unwrap_or(u32::MAX)
+    }
+
+    /// Bytes of an operation's values in memory, at most.
+    fn value_bytes(&self, operation: &Operation) -> u64 {
+        let bytes = |declared: &Type| memory_bytes(self.model, declared);
+        let given = operation.parameters.iter().map(|one| &one.declared).chain(&operation.returns);
+        let raised = operation.raises.iter().map(|id| bytes(&Type::Named(*id))).max();
+        given.map(bytes).chain(raised).fold(0, u64::saturating_add)
     }
 
     /// Declarations of an interface, for the header.
@@ -389,7 +402,7 @@ impl C<'_> {
         text.line(format!("{},", plan.procedures.len()));
         text.line(format!("{},", plan.classes.len()));
         text.line(format!("{},", plan.appendables.len()));
-        text.line(format!("{},", fixed_bytes_max(plan)));
+        text.line(format!("{},", self.stub_bytes_max(plan)));
         text.line(format!("{},", !self.exchanges(plan).is_empty()));
         text.close("};");
         text.line("");

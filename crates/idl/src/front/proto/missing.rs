@@ -30,8 +30,8 @@ pub(super) fn advice(name: &str, file: &FileDescriptorProto) -> String {
     let left_out = match options.is_empty() {
         true => String::new(),
         false => format!(
-            "; if it is only there for options{own}, delete it and them: to a local call they \
-             mean nothing"
+            "; if it is only there for options{own}, delete it and them: Nearcall does \
+             not look at them"
         ),
     };
     format!(
