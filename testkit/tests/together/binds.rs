@@ -11,6 +11,10 @@ use nearcall::{
     AStackClass, Admission, BindError, Binding, CallError, Clerk, Domain, ExportError,
     ExportOptions, InterfaceDescriptor, NotExecuted, Policy, ProcedureDescriptor,
 };
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketType, accept, bind, listen, recv,
+    send, socket,
+};
 use testkit::campaign::effects;
 use testkit::faults::faults::{FAULTS, FaultsClient};
 use testkit::server::{export, import_options};
@@ -93,6 +97,28 @@ fn an_import_that_waits_in_vain_says_for_what_and_how_long() {
     options.ready_timeout = Duration::MAX;
     let refused = Binding::import_with(&domain, "a/../b", &FAULTS, options).unwrap_err();
     assert!(matches!(refused, BindError::Name(_)), "{refused}");
+}
+
+#[test]
+fn an_import_does_not_wait_for_a_server_that_breaks_the_protocol_to_mend() {
+    let directory = tempfile::tempdir().unwrap();
+    let address = SocketAddrUnix::new(directory.path().join("liar.socket")).unwrap();
+    let listener = socket(AddressFamily::UNIX, SocketType::SEQPACKET, None).unwrap();
+    bind(&listener, &address).unwrap();
+    listen(&listener, 1).unwrap();
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            let importer = accept(&listener).unwrap();
+            send(&importer, b"nonsense", SendFlags::empty()).unwrap();
+            // Until it has hung up, with what it has said before.
+            while recv(&importer, &mut [0; 1024], RecvFlags::empty()).is_ok_and(|(n, _)| n > 0) {}
+        });
+        let domain = Domain::new().unwrap();
+        let mut options = import_options(directory.path());
+        options.ready_timeout = Duration::MAX;
+        let error = Binding::import_with(&domain, "liar", &FAULTS, options).unwrap_err();
+        assert!(matches!(error, BindError::Peer { .. }), "{error}");
+    });
 }
 
 #[test]
