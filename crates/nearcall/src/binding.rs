@@ -58,8 +58,8 @@ pub struct ImportOptions {
     /// Longest wait until somebody exports the name, and has room for a binding. Default 0: an
     /// import fails at once. Of no introduction.
     ///
-    /// # Cost: a try after 1 ms, then ever more seldom, every 20 ms in the end; each makes and drops
-    /// memory for the interface's A-stacks.
+    /// # Cost: a try after 1 ms, then ever more seldom, every 20 ms in the end; each makes and
+    /// drops memory for the interface's A-stacks.
     pub ready_timeout: Duration,
     /// What a call does that finds no free A-stack of its class. Default: wait for one.
     pub when_exhausted: WhenExhausted,

@@ -23,8 +23,8 @@ use super::values::Free;
 use super::{Outgoing, bytes, bytes_mut, literal, text};
 
 /// How often a message's fixed part, or its values, may lie on the stack around a procedure:
-/// arguments and results as they are sent, as C has them and as C++ has them. Counted with `-fstack-usage` where
-/// nothing is optimized.
+/// arguments and results as they are sent, as C has them and as C++ has them. Counted with
+/// `-fstack-usage` where nothing is optimized.
 const PARTS: usize = 10;
 
 /// What the procedure and the runtime have of an E-stack at least.

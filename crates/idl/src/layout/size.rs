@@ -154,8 +154,8 @@ fn declared_bytes_max(model: &Model, id: DeclarationId) -> Option<u64> {
     }
 }
 
-/// Bytes that a value of a type takes in memory, as C or C++ has it, at most: without what it points
-/// to.
+/// Bytes that a value of a type takes in memory, as C or C++ has it, at most: without what it
+/// points to.
 pub fn memory_bytes(model: &Model, declared: &Type) -> u64 {
     in_memory(model, declared, &mut HashMap::new())
 }

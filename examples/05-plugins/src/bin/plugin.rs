@@ -18,8 +18,8 @@ enum Kind {
     Reverse,
     /// Writes it in capitals; refuses what is not ASCII.
     Upper,
-    /// Appends a point, also where that makes the text too long; crashes where there is an exclamation mark, and panics where there is a
-    /// hash.
+    /// Appends a point, also where that makes the text too long; crashes where there is an
+    /// exclamation mark, and panics where there is a hash.
     Fragile,
     /// Leaves it as it is; never answers where there is a question mark.
     Stuck,

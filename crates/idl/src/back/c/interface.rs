@@ -36,8 +36,8 @@ impl C<'_> {
             .collect()
     }
 
-    /// Most bytes of the fixed part of a message, or of all values that a procedure takes and gives:
-    /// stubs have them on the stack, some of them more than once.
+    /// Most bytes of the fixed part of a message, or of all values that a procedure takes and
+    /// gives: stubs have them on the stack, some of them more than once.
     fn stub_bytes_max(&self, plan: &InterfacePlan) -> u32 {
         let bytes = |one: &Procedure<'_>| {
             let fixed = fixed_bytes(&one.plan.client.request).max(reply_bytes(one.plan));
