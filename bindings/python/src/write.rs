@@ -194,7 +194,7 @@ fn other_elements(value: &Bound<'_, PyAny>, wanted: Word) -> Option<Wrong> {
     let found = value.hasattr("astype").ok().filter(|is| *is).and(value.getattr("dtype").ok())?;
     let name = value.get_type().name().ok()?;
     let numpy = value.py().import("numpy").ok()?;
-    let is_like = numpy.call_method1("can_cast", (&found, wanted, "same_kind")).ok()?;
+    let is_like = numpy.call_method1("can_cast", (&found, &*wanted, "same_kind")).ok()?;
     let way = match is_like.is_truthy().ok()? {
         true => format!(": .astype(\"{wanted}\") makes it that"),
         false => String::new(),

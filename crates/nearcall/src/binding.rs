@@ -213,13 +213,13 @@ impl Binding {
     /// is replaced by. Nothing rebinds by itself but the calls of `@idempotent` procedures, which
     /// are made once more after a failure.
     ///
-    /// Waits as [`ImportOptions::rebind`] says.
+    /// Waits as [`ImportOptions::rebind`] says. Asks the kernel whether the server lives.
     ///
     /// # Errors: see [`BindError`]; nothing is left behind. [`BindError::NotReady`] if nobody has
     /// exported the name in that time. A binding that was introduced has no name to bind by again:
     /// [`BindError::Introduced`].
     pub fn rebind(&self) -> Result<Binding, BindError> {
-        match self.is_revoked() {
+        match self.inner.has_ended() {
             true => self.renewed(deadline::NEVER_NS),
             false => Ok(self.clone()),
         }

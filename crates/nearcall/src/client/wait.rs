@@ -178,10 +178,7 @@ impl Wait<'_> {
     /// After a slice of sleep: housekeeping buries outstanding calls when the server ends, but a
     /// call posted after that is buried here.
     pub(super) fn look_whether_ended(&self) -> Option<Result<(), NoReply>> {
-        if self.grip.binding.process.has_exited() {
-            self.grip.binding.revoke(RevokeReason::PeerDied);
-        }
-        if self.grip.binding.state.is_open() {
+        if !self.grip.binding.has_ended() {
             return None;
         }
         // As in `revoke`: before anything is buried.
@@ -281,6 +278,14 @@ pub(super) fn end_spinning(spinner: &mut Option<Spinner<'static>>, spun_ns: u64)
 }
 
 impl ClientBinding {
+    /// Whether the binding is revoked, or would be if somebody had noticed the server's end yet.
+    pub fn has_ended(&self) -> bool {
+        if self.state.is_open() && self.process.has_exited() {
+            self.revoke(RevokeReason::PeerDied);
+        }
+        !self.state.is_open()
+    }
+
     /// Revokes the binding because the server broke the protocol; unless it is a parent's, whose
     /// memory this process does not have.
     #[cold]
