@@ -90,7 +90,7 @@ fn waiting_in_vain_says_for_what_and_how_long() {
     let limit = Duration::from_millis(50);
     let (mut keeper, client) = bound(directory.path(), Rebind::WaitForReady(limit));
     keeper.kill();
-    // Whoever asks for the next life knows that this one is over, whether or not anyone has noticed.
+    // Whoever asks for the next life knows that this one is over, if nobody else has noticed yet.
     let error = client.binding().rebind().unwrap_err();
     let said = error.to_string();
     assert!(said.starts_with("\"keeper\" was not ready within 50ms: "), "{said}");
