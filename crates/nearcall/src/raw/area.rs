@@ -64,7 +64,7 @@ scalars!(
 impl Outgoing<'_> {
     /// Copies a block of the message, part of which may lie inline: that part last, because the
     /// peer polls the line that it lies in, and takes it away again meanwhile.
-    #[inline]
+    #[inline(always)]
     pub fn put_bytes(&self, at: usize, bytes: &[u8]) {
         if at >= INLINE {
             return self.block.copy_in(at - INLINE, bytes);
@@ -110,6 +110,23 @@ impl Inbound<'_> {
         if !rest.is_empty() {
             self.block.copy_out(0, rest);
         }
+    }
+
+    /// The same over what may be no bytes yet.
+    #[inline]
+    pub fn copy_to<'t>(&self, at: usize, target: &'t mut [MaybeUninit<u8>]) -> &'t mut [u8] {
+        if at >= INLINE {
+            self.block.copy_to(at - INLINE, target);
+        } else {
+            let (inline, rest) = target.split_at_mut(target.len().min(INLINE - at));
+            self.inline.copy_to(at, inline);
+            if !rest.is_empty() {
+                self.block.copy_to(0, rest);
+            }
+        }
+        // SAFETY: all of them were written, by one copy or by two; `MaybeUninit<u8>` has the layout
+        // of `u8`.
+        unsafe { &mut *(std::ptr::from_mut(target) as *mut [u8]) }
     }
 
     /// A fixed array of elements, in one copy.

@@ -16,7 +16,7 @@ use super::malformed::Malformed;
 use super::marshal::Marshal;
 use super::opaque::OpaqueOut;
 use super::served::ServedCall;
-use super::variable::Variable;
+use super::variable::{Variable, span_of};
 use crate::batch::{Batches, Keeping};
 use crate::error::{OverBound, UsageError};
 use crate::server::deferred::{self, Deferred};
@@ -408,23 +408,19 @@ impl<'a> Results<'a> {
             let outgoing = self.call.outgoing();
             return Ok(Variable::in_place(outgoing, at + lent as usize, end as usize));
         }
-        self.variable_out_of_line(at, lent, bytes)
+        self.move_out_of_line(at, lent + bytes)?;
+        let total = (lent + bytes) as usize;
+        Ok(Variable::out_of_line(span_of(&self.segment), lent as usize, total))
     }
 
+    /// One word is all that comes back, as of a client's.
     #[cold]
     #[inline(never)]
-    fn variable_out_of_line(
-        &mut self,
-        at: usize,
-        lent: u64,
-        bytes: u64,
-    ) -> Result<Variable<'_, '_>, Box<Refusal>> {
-        let total = lent + bytes;
+    fn move_out_of_line(&mut self, at: usize, total: u64) -> Result<(), Box<Refusal>> {
         let moved = self.call.move_out_of_line(self.call.outgoing(), at, total)?;
         self.variable_end = (at as u64 + total) as u32;
-        let segment = self.segment.insert(moved);
-        let span = segment.span_mut().expect("our own segment is mapped writable");
-        Ok(Variable::out_of_line(span, lent as usize, total as usize))
+        self.segment = Some(moved);
+        Ok(())
     }
 
     /// The procedure returned.

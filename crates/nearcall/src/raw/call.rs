@@ -20,7 +20,7 @@ use super::awaiting::Awaiting;
 use super::marshal::Marshal;
 use super::pending::{Pending, Posted};
 use super::reply::{Read, Reply, reader};
-use super::variable::{PIECE_BYTES, Rest, Variable};
+use super::variable::{PIECE_BYTES, Rest, Variable, span_of};
 use crate::client::binding::{ClientBinding, Grip, Held};
 use crate::client::deadline::{Deadline, NEVER_NS, Unposted, left_ns};
 use crate::client::lead::Lead;
@@ -183,16 +183,15 @@ impl<'b, 'd> Call<'b, 'd> {
             self.variable_end = end as u32;
             return Ok(Variable::in_place(self.outgoing(), at, end as usize));
         }
-        self.variable_out_of_line(at, bytes)
+        self.move_out_of_line(at, bytes)?;
+        Ok(self.variable_out_of_line(bytes as usize))
     }
 
+    /// One word is all that comes back: what comes by way of memory keeps there what a call whose
+    /// arguments lie in the A-stack has in registers.
     #[cold]
     #[inline(never)]
-    fn variable_out_of_line(
-        &mut self,
-        at: usize,
-        bytes: u64,
-    ) -> Result<Variable<'_, 'd>, Box<CallError>> {
+    fn move_out_of_line(&mut self, at: usize, bytes: u64) -> Result<(), Box<CallError>> {
         let limit = u64::from(MESSAGE_BYTES_MAX);
         if bytes > limit {
             let over = OverBound { parameter: "arguments", value: bytes, limit };
@@ -204,16 +203,26 @@ impl<'b, 'd> Call<'b, 'd> {
         let line = self.held.astack.own_line::<RequestLine>();
         line.generation.store(out_of_line.generation, Relaxed);
         self.variable_end = (at as u64 + bytes) as u32;
-        let segment = self.out_of_line.insert(out_of_line.segment);
-        let span = segment.span_mut().expect("our own segment is mapped writable");
-        let linkage = self.held.linkage();
-        let server = linkage.server_processor();
-        let is_elsewhere = server != NO_PROCESSOR && server != origin_word(0);
-        // A server on our own processor copies nothing before we have slept.
-        if is_elsewhere && bytes as usize >= 2 * PIECE_BYTES {
-            return Ok(Variable::partial(span, bytes as usize, &mut self.rest));
+        self.out_of_line = Some(out_of_line.segment);
+        Ok(())
+    }
+
+    #[inline]
+    fn variable_out_of_line(&mut self, bytes: usize) -> Variable<'_, 'd> {
+        let is_partial = bytes >= 2 * PIECE_BYTES && self.is_served_elsewhere();
+        let span = span_of(&self.out_of_line);
+        match is_partial {
+            true => Variable::partial(span, bytes, &mut self.rest),
+            false => Variable::out_of_line(span, 0, bytes),
         }
-        Ok(Variable::out_of_line(span, 0, bytes as usize))
+    }
+
+    /// A server on our own processor copies nothing before we have slept.
+    #[cold]
+    #[inline(never)]
+    fn is_served_elsewhere(&self) -> bool {
+        let server = self.held.linkage().server_processor();
+        server != NO_PROCESSOR && server != origin_word(0)
     }
 
     /// Says that descriptors come with the results: see [`Reply::descriptors`].

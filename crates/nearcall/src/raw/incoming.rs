@@ -15,7 +15,7 @@ use super::kept::Kept;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
-use super::scratch::{Bytes, Elements, Room, Text};
+use super::scratch::{Bytes, Elements, ROOM_BYTES, Room, Text};
 use super::served::ServedCall;
 use crate::client::lent::LENT_PAYLOAD_BYTES;
 
@@ -83,12 +83,26 @@ impl<'a> Incoming<'a> {
         bound: u32,
         room: &'r mut Room,
     ) -> Result<Text<'r>, Malformed> {
-        Text::copy_of(self.take(bytes, bound)?, room)
+        Text::of(self.bytes(bytes, bound, room)?)
     }
 
     /// Bytes, copied. If there are few the copy lies in `room`.
     #[inline]
     pub fn bytes<'r>(
+        &mut self,
+        bytes: u32,
+        bound: u32,
+        room: &'r mut Room,
+    ) -> Result<Bytes<'r>, Malformed> {
+        match self.take_few(bytes, bound) {
+            Some((message, at)) => Ok(Bytes::few(message, at, bytes as usize, room)),
+            None => self.other_bytes(bytes, bound, room),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn other_bytes<'r>(
         &mut self,
         bytes: u32,
         bound: u32,
@@ -136,12 +150,14 @@ impl<'a> Incoming<'a> {
         bound: u32,
         room: &'r mut Room,
     ) -> Result<Elements<'r, T>, Malformed> {
-        Elements::copy_of(self.take_elements::<T>(count, bound)?, room)
+        let bytes = self.bytes_of::<T>(count, bound)?;
+        self.bytes(bytes, u32::MAX, room).map(Elements::of)
     }
 
     /// `count` elements for keeps: copied once, to where they stay.
     pub fn vec_of<T: Element>(&mut self, count: u32, bound: u32) -> Result<Vec<T>, Malformed> {
-        self.take_elements::<T>(count, bound)?.into_elements()
+        let bytes = self.bytes_of::<T>(count, bound)?;
+        self.take(bytes, u32::MAX)?.into_elements()
     }
 
     /// A list of elements as it is marshalled, its count and then they, of `bytes` bytes in all:
@@ -152,7 +168,7 @@ impl<'a> Incoming<'a> {
         bytes: u32,
         room: &'r mut Room,
     ) -> Result<Elements<'r, T>, Malformed> {
-        Elements::copy_of(self.take_counted::<T>(bytes)?, room)
+        Bytes::copy_of(self.take_counted::<T>(bytes)?, room).map(Elements::of)
     }
 
     /// The same for keeps: copied once, to where they stay.
@@ -172,13 +188,13 @@ impl<'a> Incoming<'a> {
         }
     }
 
+    /// How many bytes so many elements are.
     #[inline]
-    fn take_elements<T>(&mut self, count: u32, bound: u32) -> Result<Payload<'a>, Malformed> {
+    fn bytes_of<T>(&self, count: u32, bound: u32) -> Result<u32, Malformed> {
         check_bound(count, bound)?;
-        let bytes = u64::from(count) * size_of::<T>() as u64;
+        let claimed = u64::from(count) * size_of::<T>() as u64;
         let limit = (self.end - self.at) as u64;
-        let claimed = u32::try_from(bytes).map_err(|_| Malformed::Length { claimed: bytes, limit });
-        self.take(claimed?, u32::MAX)
+        u32::try_from(claimed).map_err(|_| Malformed::Length { claimed, limit })
     }
 
     /// Bytes where they lie, for whoever does not interpret them (L43): in the message, or in a
@@ -248,13 +264,29 @@ impl<'a> Incoming<'a> {
         }
     }
 
+    /// Takes the next payload where it is as most are: in the A-stack, short, and nothing wrong
+    /// with it. `None`, and nothing taken: another, which is [`Incoming::take`]'s.
     #[inline]
+    fn take_few(&mut self, bytes: u32, bound: u32) -> Option<(Inbound<'a>, usize)> {
+        let Place::InPlace(message) = self.place else { return None };
+        let (limit, left) = (bound.min(ROOM_BYTES as u32), self.end - self.at);
+        let is_few = bytes <= limit && bytes as usize <= left;
+        is_few.then(|| (message, self.step(bytes as usize)))
+    }
+
+    /// Where the next payload begins; the one behind it comes next.
+    #[inline]
+    fn step(&mut self, bytes: usize) -> usize {
+        let behind = (self.at + bytes.next_multiple_of(8)).min(self.end);
+        std::mem::replace(&mut self.at, behind)
+    }
+
+    #[inline(never)]
     fn take(&mut self, bytes: u32, bound: u32) -> Result<Payload<'a>, Malformed> {
         check_bound(bytes, bound)?;
         let bytes = bytes as usize;
         check_length(bytes, self.end - self.at)?;
-        let at = self.at;
-        self.at = (at + bytes.next_multiple_of(8)).min(self.end);
+        let at = self.step(bytes);
         Ok(match self.place {
             Place::OutOfLine(segment) => {
                 let behind = self.call.and_then(|call| Some((call, call.behind()?, at)));

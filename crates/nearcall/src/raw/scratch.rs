@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::thread::LocalKey;
 
+use super::area::Inbound;
 use super::element::Element;
 use super::incoming::Payload;
 use super::malformed::Malformed;
@@ -18,7 +19,7 @@ type Block = u64;
 const BLOCK_BYTES: usize = size_of::<Block>();
 
 /// Copies up to this many bytes live on the server's own stack.
-const ROOM_BYTES: usize = 256;
+pub(super) const ROOM_BYTES: usize = 256;
 
 /// A thread keeps this many buffers for later calls, none larger than [`KEPT_BYTES_MAX`].
 const KEPT_COUNT_MAX: usize = 8;
@@ -87,6 +88,16 @@ enum Place<'r> {
 }
 
 impl<'r> Bytes<'r> {
+    /// Copies `count` bytes from byte `at` of a message on, which are few.
+    ///
+    /// # Panics
+    ///
+    /// If there are more than [`ROOM_BYTES`], or the message ends before.
+    #[inline]
+    pub(super) fn few(message: Inbound<'_>, at: usize, count: usize, room: &'r mut Room) -> Self {
+        Bytes { place: Place::Room(message.copy_to(at, &mut room.bytes_mut()[..count])) }
+    }
+
     /// Copies all of `source`, into `room` if it fits.
     #[inline]
     pub(super) fn copy_of(source: Payload<'_>, room: &'r mut Room) -> Result<Self, Malformed> {
@@ -111,10 +122,9 @@ impl<'r> Bytes<'r> {
 }
 
 impl<'r> Text<'r> {
-    /// Copies all of `source`, into `room` if it fits, and checks the copy.
+    /// Checks the copy.
     #[inline]
-    pub(super) fn copy_of(source: Payload<'_>, room: &'r mut Room) -> Result<Self, Malformed> {
-        let bytes = Bytes::copy_of(source, room)?;
+    pub(super) fn of(bytes: Bytes<'r>) -> Result<Self, Malformed> {
         match std::str::from_utf8(&bytes) {
             Ok(_) => Ok(Text { bytes }),
             Err(bad) => Err(Malformed::Text { at: bad.valid_up_to() }),
@@ -123,11 +133,11 @@ impl<'r> Text<'r> {
 }
 
 impl<'r, T: Element> Elements<'r, T> {
-    /// Copies all of `source`, which is a whole number of them, into `room` if it fits.
+    /// The elements that these bytes are, a whole number of them.
     #[inline]
-    pub(super) fn copy_of(source: Payload<'_>, room: &'r mut Room) -> Result<Self, Malformed> {
+    pub(super) fn of(bytes: Bytes<'r>) -> Self {
         const { assert!(align_of::<T>() <= align_of::<Block>()) };
-        Ok(Elements { bytes: Bytes::copy_of(source, room)?, elements: PhantomData })
+        Elements { bytes, elements: PhantomData }
     }
 }
 
@@ -148,7 +158,7 @@ impl Deref for Text<'_> {
 
     #[inline]
     fn deref(&self) -> &str {
-        // SAFETY: `copy_of`, which alone makes a `Text`, checked these bytes, and nothing writes
+        // SAFETY: `of`, which alone makes a `Text`, checked these bytes, and nothing writes
         // to them: they are private and no `&mut` to them is given out.
         unsafe { std::str::from_utf8_unchecked(&self.bytes) }
     }
@@ -164,6 +174,7 @@ impl<T: Element> Deref for Elements<'_, T> {
 }
 
 impl Drop for Bytes<'_> {
+    #[inline]
     fn drop(&mut self) {
         if let Place::Heap(blocks, _) = &mut self.place {
             keep(&COPIED, std::mem::take(blocks));
@@ -213,6 +224,7 @@ fn taken(bytes: usize) -> Vec<Block> {
 }
 
 /// Keeps memory for a later call, in place of less if there is enough.
+#[inline(never)]
 fn keep<T>(kept: &'static Kept<T>, memory: Vec<T>) {
     if memory.capacity() * size_of::<T>() > KEPT_BYTES_MAX {
         return;

@@ -1,5 +1,8 @@
 //! Writing the variable part of a message, payload by payload.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use nearcall_abi::layout::BLOCK_BYTES_MAX;
 use nearcall_abi::{MESSAGE_BYTES_MAX, RequestLine};
 use nearcall_core::progress;
@@ -75,24 +78,14 @@ impl<'a, 'd> Variable<'a, 'd> {
     /// # Panics
     ///
     /// Past the bytes that the part was opened for.
-    #[inline]
+    #[inline(always)]
     pub fn put(&mut self, bytes: &'d [u8]) {
         assert!(bytes.len() <= self.end - self.at, "payloads are longer than was said");
+        // Values alone go to functions: what a pointer leads to lies in memory.
         match &mut self.place {
             Place::AStack(outgoing) => outgoing.put_bytes(self.at, bytes),
             Place::OutOfLine(segment) => segment.copy_in(self.at, bytes),
-            Place::Partial(segment, rest) => {
-                let now = match rest.is_none() && bytes.len() >= 2 * PIECE_BYTES {
-                    true => PIECE_BYTES,
-                    false => bytes.len(),
-                };
-                let (now, later) = bytes.split_at(now);
-                segment.copy_in(self.at, now);
-                if !later.is_empty() {
-                    let (at, end) = (self.at + now.len(), self.end);
-                    **rest = Some(Rest { bytes: later, at, end });
-                }
-            }
+            Place::Partial(segment, rest) => put_first(*segment, rest, self.at..self.end, bytes),
         }
         self.at = (self.at + bytes.len().next_multiple_of(8)).min(self.end);
     }
@@ -139,6 +132,32 @@ impl<'a, 'd> Variable<'a, 'd> {
             Place::AStack(outgoing) => outgoing.put_bytes(at, bytes),
             Place::OutOfLine(segment) | Place::Partial(segment, _) => segment.copy_in(at, bytes),
         }
+    }
+}
+
+/// The segment that a part was moved to.
+#[cold]
+#[inline(never)]
+pub(super) fn span_of(segment: &Option<Arc<Segment>>) -> SpanMut<'_> {
+    let segment = segment.as_deref().expect("the part was moved there");
+    segment.span_mut().expect("our own segment is mapped writable")
+}
+
+/// Copies what of a payload goes before the post to the beginning of `range`, where the part ends;
+/// what goes later is left in `rest`.
+#[cold]
+#[inline(never)]
+fn put_first<'d>(
+    segment: SpanMut<'_>,
+    rest: &mut Option<Rest<'d>>,
+    Range { start, end }: Range<usize>,
+    bytes: &'d [u8],
+) {
+    let is_long = rest.is_none() && bytes.len() >= 2 * PIECE_BYTES;
+    let (now, later) = bytes.split_at(if is_long { PIECE_BYTES } else { bytes.len() });
+    segment.copy_in(start, now);
+    if !later.is_empty() {
+        *rest = Some(Rest { bytes: later, at: start + now.len(), end });
     }
 }
 
