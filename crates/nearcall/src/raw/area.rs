@@ -129,6 +129,20 @@ impl Inbound<'_> {
         unsafe { &mut *(std::ptr::from_mut(target) as *mut [u8]) }
     }
 
+    /// The same, to the end of `target`.
+    #[inline]
+    pub fn append_to(&self, at: usize, bytes: usize, target: &mut Vec<u8>) {
+        target.reserve(bytes);
+        if at >= INLINE {
+            return self.block.append_to(at - INLINE, bytes, target);
+        }
+        let inline_bytes = bytes.min(INLINE - at);
+        self.inline.append_to(at, inline_bytes, target);
+        if bytes > inline_bytes {
+            self.block.append_to(0, bytes - inline_bytes, target);
+        }
+    }
+
     /// A fixed array of elements, in one copy.
     #[inline(always)]
     pub fn get_element<const AT: usize, T: Element>(&self) -> T {

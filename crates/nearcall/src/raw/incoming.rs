@@ -15,7 +15,7 @@ use super::kept::Kept;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
-use super::scratch::{Bytes, Elements, ROOM_BYTES, Room, Text};
+use super::scratch::{Bytes, Elements, Room, Text};
 use super::served::ServedCall;
 use crate::client::lent::LENT_PAYLOAD_BYTES;
 
@@ -87,15 +87,15 @@ impl<'a> Incoming<'a> {
     }
 
     /// Bytes, copied. If there are few the copy lies in `room`.
-    #[inline]
+    #[inline(always)]
     pub fn bytes<'r>(
         &mut self,
         bytes: u32,
         bound: u32,
         room: &'r mut Room,
     ) -> Result<Bytes<'r>, Malformed> {
-        match self.take_few(bytes, bound) {
-            Some((message, at)) => Ok(Bytes::few(message, at, bytes as usize, room)),
+        match self.take_in_place(bytes, bound) {
+            Some((message, at)) => Ok(Bytes::of(message, at, bytes as usize, room)),
             None => self.other_bytes(bytes, bound, room),
         }
     }
@@ -131,6 +131,11 @@ impl<'a> Incoming<'a> {
         bound: u32,
         target: &mut Vec<u8>,
     ) -> Result<(), Malformed> {
+        if let Some((message, at)) = self.take_in_place(bytes, bound) {
+            target.clear();
+            message.append_to(at, bytes as usize, target);
+            return Ok(());
+        }
         let payload = self.take(bytes, bound)?;
         target.clear();
         payload.append_to(target)
@@ -157,7 +162,12 @@ impl<'a> Incoming<'a> {
     /// `count` elements for keeps: copied once, to where they stay.
     pub fn vec_of<T: Element>(&mut self, count: u32, bound: u32) -> Result<Vec<T>, Malformed> {
         let bytes = self.bytes_of::<T>(count, bound)?;
-        self.take(bytes, u32::MAX)?.into_elements()
+        match self.take_in_place(bytes, u32::MAX) {
+            Some((message, at)) => {
+                elements(bytes as usize, |target| Ok(message.copy_to(at, target)))
+            }
+            None => self.take(bytes, u32::MAX)?.into_elements(),
+        }
     }
 
     /// A list of elements as it is marshalled, its count and then they, of `bytes` bytes in all:
@@ -264,14 +274,13 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Takes the next payload where it is as most are: in the A-stack, short, and nothing wrong
-    /// with it. `None`, and nothing taken: another, which is [`Incoming::take`]'s.
+    /// Takes the next payload where it is as most are: in the A-stack, and nothing wrong with it.
+    /// `None`, and nothing taken: another, which is [`Incoming::take`]'s.
     #[inline]
-    fn take_few(&mut self, bytes: u32, bound: u32) -> Option<(Inbound<'a>, usize)> {
+    fn take_in_place(&mut self, bytes: u32, bound: u32) -> Option<(Inbound<'a>, usize)> {
         let Place::InPlace(message) = self.place else { return None };
-        let (limit, left) = (bound.min(ROOM_BYTES as u32), self.end - self.at);
-        let is_few = bytes <= limit && bytes as usize <= left;
-        is_few.then(|| (message, self.step(bytes as usize)))
+        let is_right = bytes <= bound && bytes as usize <= self.end - self.at;
+        is_right.then(|| (message, self.step(bytes as usize)))
     }
 
     /// Where the next payload begins; the one behind it comes next.
@@ -408,17 +417,7 @@ impl<'a> Payload<'a> {
 
     /// A copy of its elements, of which it is a whole number.
     fn into_elements<T: Element>(self) -> Result<Vec<T>, Malformed> {
-        const { assert!(size_of::<T>() > 0) };
-        let count = self.len() / size_of::<T>();
-        let mut elements = Vec::<T>::with_capacity(count);
-        let base = elements.as_mut_ptr().cast::<MaybeUninit<u8>>();
-        // SAFETY: the vector has room for so many elements, which are as many bytes, alive and not
-        // looked at by anybody else until the copy has ended; they may be anything.
-        let target = unsafe { std::slice::from_raw_parts_mut(base, count * size_of::<T>()) };
-        self.copy_to(target)?;
-        // SAFETY: all their bytes were written, and any bytes are an `Element`.
-        unsafe { elements.set_len(count) };
-        Ok(elements)
+        elements(self.len(), |target| self.copy_to(target))
     }
 
     pub(super) fn append_to(&self, target: &mut Vec<u8>) -> Result<(), Malformed> {
@@ -450,6 +449,26 @@ impl<'a> Payload<'a> {
         }
         Ok(())
     }
+}
+
+/// The elements that `copy` brings, of `bytes` bytes in all; it returns those that it has written.
+#[inline]
+fn elements<T: Element>(
+    bytes: usize,
+    copy: impl FnOnce(&mut [MaybeUninit<u8>]) -> Result<&mut [u8], Malformed>,
+) -> Result<Vec<T>, Malformed> {
+    const { assert!(size_of::<T>() > 0) };
+    let count = bytes / size_of::<T>();
+    let mut elements = Vec::<T>::with_capacity(count);
+    let base = elements.as_mut_ptr().cast::<MaybeUninit<u8>>();
+    // SAFETY: the vector has room for so many elements, which are as many bytes, alive and not
+    // looked at by anybody else until the copy has ended; they may be anything.
+    let target = unsafe { std::slice::from_raw_parts_mut(base, count * size_of::<T>()) };
+    let written = copy(target)?.len();
+    assert!(written == count * size_of::<T>(), "a copy is of all elements");
+    // SAFETY: so many bytes of theirs were written, and any bytes are an `Element`.
+    unsafe { elements.set_len(count) };
+    Ok(elements)
 }
 
 /// Payloads begin at multiples of 8, and their ends were judged.

@@ -19,7 +19,7 @@ type Block = u64;
 const BLOCK_BYTES: usize = size_of::<Block>();
 
 /// Copies up to this many bytes live on the server's own stack.
-pub(super) const ROOM_BYTES: usize = 256;
+const ROOM_BYTES: usize = 256;
 
 /// A thread keeps this many buffers for later calls, none larger than [`KEPT_BYTES_MAX`].
 const KEPT_COUNT_MAX: usize = 8;
@@ -88,14 +88,24 @@ enum Place<'r> {
 }
 
 impl<'r> Bytes<'r> {
-    /// Copies `count` bytes from byte `at` of a message on, which are few.
+    /// Copies `count` bytes from byte `at` of a message on, into `room` if they fit.
     ///
     /// # Panics
     ///
-    /// If there are more than [`ROOM_BYTES`], or the message ends before.
+    /// If the message ends before.
     #[inline]
-    pub(super) fn few(message: Inbound<'_>, at: usize, count: usize, room: &'r mut Room) -> Self {
-        Bytes { place: Place::Room(message.copy_to(at, &mut room.bytes_mut()[..count])) }
+    pub(super) fn of(message: Inbound<'_>, at: usize, count: usize, room: &'r mut Room) -> Self {
+        let Some(target) = room.bytes_mut().get_mut(..count) else {
+            return Bytes::many_of(&message, at, count);
+        };
+        Bytes { place: Place::Room(message.copy_to(at, target)) }
+    }
+
+    #[inline(never)]
+    fn many_of(message: &Inbound<'_>, at: usize, count: usize) -> Self {
+        let mut blocks = taken(count);
+        message.copy_out(at, &mut bytemuck::cast_slice_mut(&mut blocks)[..count]);
+        Bytes { place: Place::Heap(blocks, count) }
     }
 
     /// Copies all of `source`, into `room` if it fits.
@@ -213,12 +223,15 @@ impl Drop for Marshalled {
 }
 
 /// Room for `bytes` bytes, which hold what an earlier call has left there.
-#[cold]
 fn taken(bytes: usize) -> Vec<Block> {
     let count = bytes.div_ceil(BLOCK_BYTES);
     let kept = COPIED.with_borrow_mut(|kept| {
-        let fits = kept.iter().position(|buffer| buffer.len() >= count);
-        fits.map(|index| kept.swap_remove(index))
+        // Calls are alike: the one that was kept last fits most often.
+        let last = kept.pop_if(|buffer| buffer.len() >= count);
+        last.or_else(|| {
+            let fits = kept.iter().position(|buffer| buffer.len() >= count);
+            fits.map(|index| kept.swap_remove(index))
+        })
     });
     kept.unwrap_or_else(|| vec![0; count])
 }
