@@ -133,6 +133,25 @@ uint64_t nearcall_slow_give_back(nearcall_posted *posted, uint64_t returned);
 #define NEARCALL_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define NEARCALL_STRAIGHT static inline __attribute__((always_inline, unused))
 
+/* Whether text is ASCII, and so UTF-8: its bytes eight at a time, the last ones once more. */
+NEARCALL_INLINE bool nearcall_is_ascii(const char *text, size_t byte_count) {
+    const uint64_t high_bits = 0x8080808080808080u;
+    uint64_t seen = 0, word;
+    size_t at;
+    if (byte_count >= 8) {
+        for (at = 0; at + 8 < byte_count; at += 8) {
+            memcpy(&word, text + at, 8);
+            seen |= word;
+        }
+        memcpy(&word, text + byte_count - 8, 8);
+        return ((seen | word) & high_bits) == 0;
+    }
+    for (at = 0; at < byte_count; at++) {
+        seen |= (unsigned char)text[at];
+    }
+    return (seen & high_bits) == 0;
+}
+
 #if defined(__x86_64__) && defined(__linux__)
 
 /* Who we are to a bias: the thread pointer. */

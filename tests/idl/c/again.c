@@ -131,7 +131,7 @@ nc_done:
     return nc_returned;
 }
 
-nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env) {
+NEARCALL_COLD nearcall_sequence_octet nearcall_slow_Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env, uint32_t nc_claim, uint32_t nc_seen) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     nearcall_sequence_octet nc_returned = {0};
@@ -140,6 +140,7 @@ nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, boo
     bool nc_is_good = false;
     nearcall_put nc_puts[1];
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_slow_begin((const nearcall_client *)nc_client, 1, nc_claim);
     nearcall_begin(nc_env);
     memset(is_old, 0, sizeof *is_old);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(name));
@@ -150,7 +151,10 @@ nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, boo
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_call_twice((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env)) {
+    const bool nc_has_replied = nc_claim == NEARCALL_POSTED
+        ? nearcall_slow_reply_twice((const nearcall_client *)nc_client, 1, 1, nc_seen, &nc_request, &nc_reply, nc_env)
+        : nearcall_call_twice((const nearcall_client *)nc_client, 1, &nc_request, &nc_reply, nc_env);
+    if (!nc_has_replied) {
         goto nc_done;
     }
     {
@@ -177,6 +181,39 @@ nc_done:
     }
     nearcall_free_takes(nc_takes, 1);
     return nc_returned;
+}
+
+NEARCALL_APART nearcall_sequence_octet nearcall_long_Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const size_t nc_length = nearcall_text_bytes(name);
+    const size_t nc_bytes = nc_length;
+    const uint32_t nc_claim = nc_length <= 2088u && nearcall_is_ascii(name, nc_bytes) ? nearcall_brief_claim(nc_binding, 1, &nc_held) : NEARCALL_NOT_KEPT;
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_Again_look(nc_client, name, is_old, nc_env, nc_claim, 0);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)nc_length);
+    nearcall_slow_put(nc_binding, 1, 8, name, nc_bytes);
+    (void)nearcall_brief_call(&nc_held, 1, 8u + nc_bytes, 5, nc_env);
+    return nearcall_slow_Again_look(nc_client, name, is_old, nc_env, NEARCALL_POSTED, nc_held.seen);
+}
+
+nearcall_sequence_octet Again_look(const Again *nc_client, const char *name, bool *is_old, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const size_t nc_length = nearcall_text_bytes(name);
+    const size_t nc_bytes = nc_length;
+    if (nc_length > 40u) {
+        return nearcall_long_Again_look(nc_client, name, is_old, nc_env);
+    }
+    const uint32_t nc_claim = nearcall_is_ascii(name, nc_bytes) ? nearcall_brief_claim(nc_binding, 1, &nc_held) : NEARCALL_NOT_KEPT;
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_Again_look(nc_client, name, is_old, nc_env, nc_claim, 0);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)nc_length);
+    nearcall_brief_put_bytes(&nc_held, 8, name, nc_bytes);
+    (void)nearcall_brief_call(&nc_held, 1, 8u + nc_bytes, 5, nc_env);
+    return nearcall_slow_Again_look(nc_client, name, is_old, nc_env, NEARCALL_POSTED, nc_held.seen);
 }
 
 bool nearcall_post_Again_look(const Again *nc_client, const char *name, nearcall_posted_Again_look *nc_posted, nearcall_environment *nc_env) {

@@ -412,7 +412,7 @@ nc_done:
     return nc_returned;
 }
 
-void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_sequence_octet *text, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_slow_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_sequence_octet *text, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     uint8_t nc_results[4];
@@ -420,6 +420,7 @@ void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_
     bool nc_is_good = false;
     nearcall_put nc_puts[1];
     nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    nearcall_slow_begin((const nearcall_client *)nc_client, 1, nc_claim);
     nearcall_begin(nc_env);
     memset(text, 0, sizeof *text);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(title));
@@ -450,11 +451,82 @@ nc_done:
     return;
 }
 
-bool nearcall_post_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_late_shelf_Shelf_read(const shelf_Shelf *nc_client, nearcall_sequence_octet *text,
+    nearcall_environment *nc_env, uint32_t nc_seen) {
+    uint8_t nc_results[4];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nearcall_take nc_takes[1] = {{NULL, 0, 0, 0, 0}};
+    memset(text, 0, sizeof *text);
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 4;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = true;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 1, 1, nc_seen, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, 4096u, NEARCALL_FORM_BYTES};
+    if (!nearcall_reply_take(&nc_reply, 48, nc_takes, 1, nc_env)) {
+        goto nc_done;
+    }
+    (*text)._length = nc_takes[0].count;
+    (*text)._buffer = nearcall_taken(&nc_takes[0]);
+    nearcall_reply_release(&nc_reply);
+    nc_is_good = true;
+nc_done:
+    if (!nc_is_good) {
+        nearcall_free_sequence_octet(&(*text));
+        memset(text, 0, sizeof *text);
+    }
+    nearcall_free_takes(nc_takes, 1);
+    return;
+}
+
+NEARCALL_APART void nearcall_long_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_sequence_octet *text, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const size_t nc_length = nearcall_text_bytes(title);
+    const size_t nc_bytes = nc_length;
+    const uint32_t nc_claim = nc_length <= 2088u && nearcall_is_ascii(title, nc_bytes) ? nearcall_brief_claim(nc_binding, 1, &nc_held) : NEARCALL_NOT_KEPT;
+    if (nc_claim != NEARCALL_CLAIMED) {
+        nearcall_slow_shelf_Shelf_read(nc_client, title, text, nc_env, nc_claim);
+        return;
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)nc_length);
+    nearcall_slow_put(nc_binding, 1, 8, title, nc_bytes);
+    (void)nearcall_brief_call(&nc_held, 1, 8u + nc_bytes, 4, nc_env);
+    nearcall_late_shelf_Shelf_read(nc_client, text, nc_env, nc_held.seen);
+    return;
+}
+
+void shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_sequence_octet *text, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const size_t nc_length = nearcall_text_bytes(title);
+    const size_t nc_bytes = nc_length;
+    if (nc_length > 40u) {
+        nearcall_long_shelf_Shelf_read(nc_client, title, text, nc_env);
+        return;
+    }
+    const uint32_t nc_claim = nearcall_is_ascii(title, nc_bytes) ? nearcall_brief_claim(nc_binding, 1, &nc_held) : NEARCALL_NOT_KEPT;
+    if (nc_claim != NEARCALL_CLAIMED) {
+        nearcall_slow_shelf_Shelf_read(nc_client, title, text, nc_env, nc_claim);
+        return;
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)nc_length);
+    nearcall_brief_put_bytes(&nc_held, 8, title, nc_bytes);
+    (void)nearcall_brief_call(&nc_held, 1, 8u + nc_bytes, 4, nc_env);
+    nearcall_late_shelf_Shelf_read(nc_client, text, nc_env, nc_held.seen);
+    return;
+}
+
+NEARCALL_COLD bool nearcall_slow_post_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[4] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_put nc_puts[1];
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 1, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.is_posted = false;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(title));
@@ -463,6 +535,20 @@ bool nearcall_post_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *ti
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
     return nc_is_posted;
+}
+
+bool nearcall_post_shelf_Shelf_read(const shelf_Shelf *nc_client, const char *title, nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const size_t nc_length = nearcall_text_bytes(title);
+    const size_t nc_bytes = nc_length;
+    const uint32_t nc_claim = nc_length <= 40u && nearcall_is_ascii(title, nc_bytes) ? nearcall_brief_claim_any(nc_binding, 1, &nc_held) : NEARCALL_NOT_KEPT;
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_shelf_Shelf_read(nc_client, title, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)nc_length);
+    nearcall_brief_put_bytes(&nc_held, 8, title, nc_bytes);
+    return nearcall_brief_post(&nc_held, 1, 8u + nc_bytes, &nc_posted->call, nc_env);
 }
 
 void nearcall_collect_shelf_Shelf_read(nearcall_posted_shelf_Shelf_read *nc_posted, nearcall_sequence_octet *text, nearcall_environment *nc_env) {

@@ -123,6 +123,53 @@ static void payloads(const brief_Brief *brief) {
     }
 }
 
+static uint32_t sum_of(const char *word) {
+    uint32_t sum = 0;
+    while (*word != 0) {
+        sum += (unsigned char)*word++;
+    }
+    return sum;
+}
+
+/* Text of every length arrives, and what is not ASCII is judged by libnearcall. */
+static void texts(const brief_Brief *brief) {
+    static char word[2000];
+    for (uint32_t bytes = 0; bytes <= 600; bytes++) {
+        CHECK(brief_Brief_spell(brief, 7, word, &env) == 7 + sum_of(word));
+        CHECK(env.outcome == NEARCALL_RETURNED);
+        word[bytes] = (char)(1 + bytes % 127);
+    }
+    CHECK(brief_Brief_spell(brief, 7, NULL, &env) == 7 && env.outcome == NEARCALL_RETURNED);
+    CHECK(brief_Brief_spell_short(brief, "sixsix", &env) == sum_of("sixsix"));
+    CHECK(brief_Brief_spell_short(brief, "", &env) == 0 && env.outcome == NEARCALL_RETURNED);
+    printf("%u calls took the long way\n", slow_count);
+#if defined(__x86_64__)
+    CHECK(slow_count <= 2);
+#endif
+    /* Too long for an A-stack. */
+    memset(word, 'x', sizeof word - 1);
+    CHECK(brief_Brief_spell(brief, 7, word, &env) == 7 + 1999 * 'x');
+    CHECK(env.outcome == NEARCALL_RETURNED);
+    /* One byte at every place of a text of every length: a letter that is not ASCII, then none. */
+    for (uint32_t bytes = 2; bytes <= 100; bytes++) {
+        for (uint32_t at = 0; at + 1 < bytes; at++) {
+            memset(word, 'x', bytes);
+            word[bytes] = 0;
+            memcpy(word + at, "\xc3\xa9", 2);
+            CHECK(brief_Brief_spell(brief, 0, word, &env) == sum_of(word));
+            CHECK(env.outcome == NEARCALL_RETURNED);
+            word[at] = 'x';
+            CHECK(brief_Brief_spell(brief, 0, word, &env) == 0);
+            CHECK(env.outcome == NEARCALL_USAGE && env.ran == NEARCALL_RAN_NO);
+            CHECK(env.reason == NEARCALL_REASON_TEXT);
+        }
+    }
+    CHECK(brief_Brief_spell_short(brief, "seven s", &env) == 0);
+    CHECK(env.outcome == NEARCALL_USAGE && env.reason == NEARCALL_REASON_OVER_BOUND);
+    CHECK(brief_Brief_spell_short(brief, "\xe2\x82\xac", &env) == 0xe2 + 0x82 + 0xac);
+    CHECK(env.outcome == NEARCALL_RETURNED);
+}
+
 /* What goes is brief, and what comes back is an exception, or longer than the line. */
 static void results(const brief_Brief *brief) {
     for (int32_t call = 0; call < CALLS / 4; call++) {
@@ -264,6 +311,9 @@ int main(int argc, char **argv) {
         break;
     case 'p':
         payloads(brief);
+        break;
+    case 't':
+        texts(brief);
         break;
     case 'r':
         results(brief);

@@ -144,6 +144,31 @@ static void words(const brief_Brief *brief) {
     CHECK(full(brief) == all && all > UNDER_WAY);
 }
 
+/* Text of every length arrives, in the line by the stubs themselves. */
+static void texts(const brief_Brief *brief) {
+    char word[61] = "";
+    uint32_t before = 0, sum = 9;
+    for (uint32_t bytes = 0; bytes < 60; bytes++) {
+        nearcall_posted_brief_Brief_spell spelt;
+        CHECK(nearcall_post_brief_Brief_spell(brief, 9, word, &spelt, &env));
+        CHECK(nearcall_collect_brief_Brief_spell(&spelt, &env) == sum);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+        if (bytes == 40) {
+            before = otherwise;
+        }
+        word[bytes] = (char)('A' + bytes);
+        word[bytes + 1] = 0;
+        sum += (uint32_t)'A' + bytes;
+    }
+    printf("%u of 41 posted the long way, and %u in all\n", before, otherwise);
+#if defined(__x86_64__)
+    CHECK(before <= 1 && otherwise >= before + 19);
+#endif
+    nearcall_posted_brief_Brief_spell refused;
+    CHECK(!nearcall_post_brief_Brief_spell(brief, 9, "no \xff text", &refused, &env));
+    CHECK(env.outcome == NEARCALL_USAGE && env.reason == NEARCALL_REASON_TEXT);
+}
+
 /* The class of calls that are words. */
 static const nearcall_brief *words_of(const brief_Brief *brief) {
     return &((const nearcall_client *)brief)->briefs[0];
@@ -464,6 +489,9 @@ int main(int argc, char **argv) {
     switch (argv[1][0]) {
     case 'w':
         words(brief);
+        break;
+    case 't':
+        texts(brief);
         break;
     case 'u':
         unusual(brief);

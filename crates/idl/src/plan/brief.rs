@@ -1,5 +1,5 @@
 //! Which calls are brief: their arguments are words and blocks in the line that crosses, and at
-//! most one payload behind them. A back end may print those without what the others need
+//! most one payload or text behind them. A back end may print those without what the others need
 //! (docs/design/0026-brief-calls.md).
 
 use nearcall_abi::INLINE_BYTES;
@@ -42,10 +42,11 @@ pub enum BriefKind {
     Length,
 }
 
-/// Elements that go behind the fixed part, each of which may have any value.
+/// Elements that go behind the fixed part, each of which may have any value, or text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefPayload {
     pub place: Place,
+    pub is_text: bool,
     /// Where it begins: in the line, or right behind it.
     pub at: u32,
     /// Bytes of an element.
@@ -74,8 +75,9 @@ impl ProcedurePlan {
                 }
                 Step::Variable { at, payloads } => {
                     let [(place, form)] = &payloads[..] else { return None };
-                    let (place, width) = (place.clone(), width(*form)?);
-                    brief.payload = Some(BriefPayload { place, at: *at, width, bound });
+                    let (place, is_text) = (place.clone(), *form == Form::Text);
+                    let (at, width) = (*at, width(*form)?);
+                    brief.payload = Some(BriefPayload { place, is_text, at, width, bound });
                 }
                 Step::PutPayload { .. } => {}
                 Step::Post { fixed_bytes } => brief.request_bytes = *fixed_bytes,
@@ -124,8 +126,8 @@ fn item(step: &Step) -> Option<BriefItem> {
 /// Bytes of an element of a payload that is copied as it is.
 fn width(form: Form) -> Option<u32> {
     match form {
-        Form::Octets => Some(1),
+        Form::Octets | Form::Text => Some(1),
         Form::Elements { width } => Some(width),
-        Form::Text | Form::WideText | Form::Lent | Form::Marshalled => None,
+        Form::WideText | Form::Lent | Form::Marshalled => None,
     }
 }

@@ -294,13 +294,14 @@ fn words_that_fit_the_line_are_brief() {
 }
 
 #[test]
-fn blocks_and_one_payload_of_elements_are_brief() {
+fn blocks_and_one_payload_of_elements_or_text_are_brief() {
     let briefs = briefs(
         "Tile turn(in Tile tile);
          long write(in long handle, inout long pos, in long len, in Longs words);
          void few(in Few octets);
-         void two(in Few octets, in Longs words);
-         void texts(in string<8> given);
+         void told(in string<8> given);
+         void two(in Few octets, in string given);
+         void wide(in wstring<8> given);
          void arrays(in Wide given);",
     );
     let block = |items: &[BriefItem]| items[0].kind;
@@ -309,11 +310,12 @@ fn blocks_and_one_payload_of_elements_are_brief() {
     assert_eq!(turn.results.as_deref().map(block), Some(BriefKind::Block(16)));
     let payload = |brief: &Option<Brief>| {
         let payload = brief.as_ref().and_then(|brief| brief.payload.clone());
-        payload.map(|payload| (payload.at, payload.width, payload.bound))
+        payload.map(|payload| (payload.is_text, payload.at, payload.width, payload.bound))
     };
-    assert_eq!(payload(&briefs[1]), Some((16, 4, None)));
-    assert_eq!(payload(&briefs[2]), Some((8, 1, Some(8))));
-    assert_eq!(briefs[3..], [None, None, None]);
+    assert_eq!(payload(&briefs[1]), Some((false, 16, 4, None)));
+    assert_eq!(payload(&briefs[2]), Some((false, 8, 1, Some(8))));
+    assert_eq!(payload(&briefs[3]), Some((true, 8, 1, Some(8))));
+    assert_eq!(briefs[4..], [None, None, None]);
 }
 
 #[test]

@@ -54,6 +54,14 @@ impl BriefServer for Tester {
         (sum, given.first().copied().unwrap_or_default())
     }
 
+    fn spell(&self, seed: u32, word: &str) -> u32 {
+        word.bytes().fold(seed, |sum, byte| sum + u32::from(byte))
+    }
+
+    fn spell_short(&self, word: &str) -> u32 {
+        self.spell(0, word)
+    }
+
     fn count(&self, many: u32) -> Result<(Vec<i32>, String), BriefCountException> {
         match many {
             0..=1000 => Ok(((0..many as i32).collect(), format!("to {many}"))),

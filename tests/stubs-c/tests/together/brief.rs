@@ -45,6 +45,16 @@ fn payloads_of_any_length_arrive() {
 }
 
 #[test]
+fn texts_of_any_length_arrive() {
+    run("texts");
+}
+
+#[test]
+fn posted_texts_arrive() {
+    run_posted("texts");
+}
+
+#[test]
 fn exceptions_and_long_results_come_back() {
     run("results");
 }

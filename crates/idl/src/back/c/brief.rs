@@ -213,6 +213,10 @@ impl Stub<'_, '_> {
 
     fn print_payload_bytes(&self, payload: &BriefPayload, text: &mut Text) {
         let value = self.printer.value(&payload.place);
+        if payload.is_text {
+            text.line(format!("const size_t nc_length = nearcall_text_bytes({value});"));
+            return text.line("const size_t nc_bytes = nc_length;");
+        }
         text.line(format!("const uint32_t nc_length = {value}._length;"));
         text.line(format!("const size_t nc_bytes = (size_t)nc_length * {}u;", payload.width));
     }
@@ -224,12 +228,16 @@ impl Stub<'_, '_> {
             BriefKind::Block(bytes) => {
                 format!("nearcall_brief_put_bytes(&nc_held, {at}, &{value}, {bytes});")
             }
+            BriefKind::Length if self.is_text() => {
+                format!("nearcall_brief_put_u32(&nc_held, {at}, (uint32_t)nc_length);")
+            }
             BriefKind::Length => format!("nearcall_brief_put_u32(&nc_held, {at}, nc_length);"),
         });
     }
 
     fn put_payload(&self, payload: &BriefPayload, text: &mut Text) {
-        let buffer = format!("{}._buffer", self.printer.value(&payload.place));
+        let value = self.printer.value(&payload.place);
+        let buffer = if payload.is_text { value } else { format!("{value}._buffer") };
         let (at, class) = (payload.at, self.procedure.plan.class);
         text.line(match self.reach {
             Reach::Line => format!("nearcall_brief_put_bytes(&nc_held, {at}, {buffer}, nc_bytes);"),
@@ -237,6 +245,10 @@ impl Stub<'_, '_> {
                 format!("nearcall_slow_put(nc_binding, {class}, {at}, {buffer}, nc_bytes);")
             }
         });
+    }
+
+    fn is_text(&self) -> bool {
+        self.brief.payload.as_ref().is_some_and(|payload| payload.is_text)
     }
 
     /// Parameters that results go to.
@@ -364,6 +376,11 @@ impl Stub<'_, '_> {
                 BriefKind::Length | BriefKind::Block(_) => {}
             }
         }
+        // Text that is more than ASCII is judged by libnearcall, whose words say what is wrong.
+        let text = self.brief.payload.as_ref().filter(|payload| payload.is_text);
+        checks.extend(text.map(|payload| {
+            format!("nearcall_is_ascii({}, nc_bytes)", self.printer.value(&payload.place))
+        }));
         checks
     }
 
