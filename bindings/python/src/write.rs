@@ -165,7 +165,8 @@ fn view_of(
     let Some(view) = View::of(value) else {
         return Ok(None);
     };
-    let wanted = numbers.dtype.trim_start_matches('<');
+    let code = || numbers.dtype.trim_start_matches('<').to_owned();
+    let wanted = numbers.word.numpy_name().unwrap_or_else(code);
     if !view.is_of(numbers.word) {
         let wanted = format!("a buffer of {wanted}, not of {:?},", view.format());
         let other = other_elements(value, numbers.word);

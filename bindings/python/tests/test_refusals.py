@@ -152,7 +152,11 @@ def test_an_array_of_another_type_is_told_both_and_the_way_out(rust: typing.Any)
     # What is none of NumPy's has nothing of the kind.
     numbers = array_module.array("f", [1.0])
     assert says(lambda: rust.scale(numbers, 1.0)) == (
-        'given: array where a buffer of f8, not of "f", is wanted'
+        'given: array where a buffer of float64, not of "f", is wanted'
+    )
+    whole = "a buffer of float64 in one piece (see numpy.ascontiguousarray)"
+    assert says(lambda: rust.scale(numpy.zeros(4)[::2], 1.0)) == (
+        f"given: ndarray where {whole} is wanted"
     )
 
 

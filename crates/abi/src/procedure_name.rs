@@ -46,6 +46,12 @@ impl<'n> ProcedureName<'n> {
         self.0.starts_with(NEXT)
     }
 
+    /// Whether its calls carry the items of a feed, either way, or end one: the operation that
+    /// opened it has run.
+    pub fn carries_feed(self) -> bool {
+        !self.parts().0.is_empty()
+    }
+
     /// What stands before the operation where it is shown, and the operation.
     fn parts(self) -> (&'static str, &'n str) {
         let shown = [(NEXT, "the feed of "), (PUT, "the feed to "), (END, "the feed to ")];
@@ -99,6 +105,7 @@ mod tests {
             let told = ProcedureName::new(name);
             assert_eq!(told.operation(), operation);
             assert_eq!(told.brings_items(), name == "_next_rows");
+            assert_eq!(told.carries_feed(), shown.starts_with("the feed"));
             assert_eq!(format!("{told}"), shown);
             assert_eq!(format!("{told:?}"), format!("\"{shown}\""));
         }

@@ -46,7 +46,7 @@ pub struct Binding {
 /// options.timeout = Duration::from_millis(500);
 /// options.ready_timeout = Duration::from_secs(10);
 /// options.rebind = nearcall::Rebind::WaitForReady(Duration::from_secs(5));
-/// // FilesClient::new(Binding::import_with(&domain, "files", &FILES, options)?)
+/// // FilesClient::import_with(&domain, "files", options)?
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]

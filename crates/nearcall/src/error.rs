@@ -26,7 +26,8 @@ pub enum CallError {
         /// The procedure that was to be called.
         procedure: ProcedureName<'static>,
     },
-    /// The procedure was proven not to have run. A retry is safe.
+    /// The procedure was proven not to have run, so that a retry is safe; or a batch of a feed was,
+    /// and what has opened the feed has run ([`CallError::ran`]).
     NotExecuted {
         /// The procedure.
         procedure: ProcedureName<'static>,
@@ -339,9 +340,16 @@ pub enum NameError {
 }
 
 impl CallError {
-    /// Whether the procedure ran; after `Ran::No` a retry cannot run it twice.
+    /// Whether the procedure ran; after `Ran::No` a retry cannot run it twice. What has opened a
+    /// feed has run, in part at least, whatever became of the items: never `Ran::No`, but for an
+    /// item that is refused where it is put.
     pub fn ran(&self) -> Ran {
         match self {
+            CallError::NoAStack { procedure } | CallError::NotExecuted { procedure, .. }
+                if procedure.carries_feed() =>
+            {
+                Ran::Maybe
+            }
             CallError::Usage(_) | CallError::NoAStack { .. } | CallError::NotExecuted { .. } => {
                 Ran::No
             }

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use files_example::Disk;
 use files_example::file_server::{
-    Denied, EntryKind, FILES, Failed, FilesClient, FilesEntries, FilesListException,
+    Denied, EntryKind, Failed, FilesClient, FilesEntries, FilesListException,
     FilesMakeDirectoryException, FilesOpenException, FilesReadException, FilesStatException,
     NotOpen, OpenMode, PIECE_BYTES_MAX,
 };
 use nearcall::name::Scope;
-use nearcall::{Binding, Clerk, Domain, Error, ExportOptions, ImportOptions};
+use nearcall::{Clerk, Domain, Error, ExportOptions, ImportOptions};
 use tempfile::TempDir;
 
 /// A served directory, `directory/root`; what stands beside it is none of the client's business.
@@ -59,7 +59,7 @@ impl Served {
 fn import(domain: &Domain, directory: &Path) -> FilesClient {
     let mut options = ImportOptions::default();
     options.scopes = Some(vec![Scope::Directory(directory.to_owned())]);
-    FilesClient::new(Binding::import_with(domain, "files", &FILES, options).unwrap())
+    FilesClient::import_with(domain, "files", options).unwrap()
 }
 
 /// The exception; a call that has no results for another reason is a failure of the test.

@@ -53,6 +53,14 @@ pub mod descriptors {
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &VAULT).map(Self::new)
         }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &VAULT, options).map(Self::new)
+        }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
             Self { client: ::nearcall::raw::Client::new(binding, &VAULT) }

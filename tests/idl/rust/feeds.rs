@@ -178,6 +178,14 @@ pub mod feeds {
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &LEDGER).map(Self::new)
         }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &LEDGER, options).map(Self::new)
+        }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
             Self { client: ::nearcall::raw::Client::new(binding, &LEDGER) }
@@ -1976,6 +1984,14 @@ pub mod feeds {
             name: &str,
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &ARCHIVE).map(Self::new)
+        }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &ARCHIVE, options).map(Self::new)
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {

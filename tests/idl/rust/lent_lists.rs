@@ -271,6 +271,14 @@ pub mod lent {
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &LENT).map(Self::new)
         }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &LENT, options).map(Self::new)
+        }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
             Self { client: ::nearcall::raw::Client::new(binding, &LENT) }

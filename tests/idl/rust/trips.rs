@@ -835,6 +835,14 @@ pub mod trips {
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &BASE).map(Self::new)
         }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &BASE, options).map(Self::new)
+        }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
             Self { client: ::nearcall::raw::Client::new(binding, &BASE) }
@@ -1407,6 +1415,14 @@ pub mod trips {
             name: &str,
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &TRIPS).map(Self::new)
+        }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &TRIPS, options).map(Self::new)
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {

@@ -1369,6 +1369,14 @@ pub mod types {
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &ALL).map(Self::new)
         }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &ALL, options).map(Self::new)
+        }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
             Self { client: ::nearcall::raw::Client::new(binding, &ALL) }
@@ -5370,6 +5378,14 @@ pub mod types {
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &LENT).map(Self::new)
         }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &LENT, options).map(Self::new)
+        }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
             Self { client: ::nearcall::raw::Client::new(binding, &LENT) }
@@ -6536,6 +6552,14 @@ pub mod types {
             name: &str,
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &DERIVED).map(Self::new)
+        }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &DERIVED, options).map(Self::new)
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {
@@ -11762,6 +11786,14 @@ pub mod types {
             name: &str,
         ) -> ::core::result::Result<Self, ::nearcall::BindError> {
             ::nearcall::Binding::import(domain, name, &HOLLOW).map(Self::new)
+        }
+        /// The same, as the options say: where, for how long, and how calls wait.
+        pub fn import_with(
+            domain: &::nearcall::Domain,
+            name: &str,
+            options: ::nearcall::ImportOptions,
+        ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+            ::nearcall::Binding::import_with(domain, name, &HOLLOW, options).map(Self::new)
         }
         /// Calls through a binding. Panics if it is a binding of another interface.
         pub fn new(binding: ::nearcall::Binding) -> Self {

@@ -111,7 +111,8 @@ class NoAStack(CallError):
 
 
 class NotExecuted(CallError):
-    """The procedure was proven not to have run. A retry is safe."""
+    """The procedure was proven not to have run, so that a retry is safe; or a batch of a feed was,
+    and what has opened the feed has run: then ``ran`` is ``MAYBE``."""
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 use nearcall::raw::Reason;
 
-use super::records::{Environment, Outcome};
+use super::records::{Environment, Outcome, RanWord};
 
 /// Outcomes that have reasons.
 const REASONED: [Outcome; 4] =
@@ -19,6 +19,10 @@ pub unsafe extern "C" fn nearcall_may_retry(environment: *const Environment) -> 
     // SAFETY: H1.
     let environment = unsafe { &*environment };
     let is = |outcome: Outcome| environment.outcome == outcome as u32;
+    // What has opened a feed has run, whatever became of the items.
+    if environment.ran != RanWord::No as u32 {
+        return false;
+    }
     if !REASONED.into_iter().any(is) {
         return is(Outcome::NoAStack);
     }

@@ -4,7 +4,7 @@
 //! The matches here have no arm for what they do not know: an error that is added has its reason
 //! named before anything compiles.
 
-use super::{BindError, CallError, Error, ExportError, NotExecuted, UsageError};
+use super::{BindError, CallError, Error, ExportError, NotExecuted, Ran, UsageError};
 
 macro_rules! reasons {
     ($($name:ident = $number:literal,)+) => {
@@ -187,10 +187,12 @@ impl Reason {
 impl CallError {
     /// Whether it did not run, and another try may: later, and if the binding is revoked, over
     /// another one ([`Binding::rebind`](crate::Binding::rebind)). After [`Ran::Maybe`](super::Ran)
-    /// it is the caller's to say what may run twice.
+    /// it is the caller's to say what may run twice: of a feed that has failed, too, which whoever
+    /// opens it again has run once more.
     pub fn may_retry(&self) -> bool {
         let may_pass = Reason::of_call(self).is_some_and(Reason::may_pass);
-        may_pass || matches!(self, CallError::NoAStack { .. })
+        let is_passing = may_pass || matches!(self, CallError::NoAStack { .. });
+        is_passing && self.ran() == Ran::No
     }
 
     /// Which life of the server had the call, if one had: see
@@ -246,7 +248,6 @@ mod tests {
     use nearcall_core::fault::PeerFault;
 
     use super::*;
-    use crate::error::Ran;
 
     const PROCEDURE: ProcedureName<'static> = ProcedureName::new("work");
 
@@ -274,6 +275,21 @@ mod tests {
         }
         let [_, _, overloaded, ..] = call_errors();
         assert!(Error::<()>::Call(overloaded).may_retry() && !Error::Exception(()).may_retry());
+    }
+
+    #[test]
+    fn a_feed_that_has_failed_is_not_tried_again() {
+        for name in ["_next_rows", "_put_load", "_end_load"] {
+            let procedure = ProcedureName::new(name);
+            let not_executed = |reason| CallError::NotExecuted { procedure, reason };
+            for error in [
+                CallError::NoAStack { procedure },
+                not_executed(NotExecuted::ServerEnded),
+                not_executed(NotExecuted::Overloaded),
+            ] {
+                assert_eq!((error.ran(), error.may_retry()), (Ran::Maybe, false), "{error}");
+            }
+        }
     }
 
     #[test]

@@ -40,6 +40,15 @@ impl Rust<'_> {
                 ) -> ::core::result::Result<Self, ::nearcall::BindError> {
                     ::nearcall::Binding::import(domain, name, &#descriptor).map(Self::new)
                 }
+                /// The same, as the options say: where, for how long, and how calls wait.
+                pub fn import_with(
+                    domain: &::nearcall::Domain,
+                    name: &str,
+                    options: ::nearcall::ImportOptions,
+                ) -> ::core::result::Result<Self, ::nearcall::BindError> {
+                    ::nearcall::Binding::import_with(domain, name, &#descriptor, options)
+                        .map(Self::new)
+                }
                 /// Calls through a binding. Panics if it is a binding of another interface.
                 pub fn new(binding: ::nearcall::Binding) -> Self {
                     Self { client: ::nearcall::raw::Client::new(binding, &#descriptor) }

@@ -18,7 +18,7 @@ const PRIMITIVES: &[&str] = &[
 
 /// What a client has besides its procedures.
 const CLIENT_METHODS: &[&str] =
-    &["awaiting", "binding", "clone", "import", "new", "posting", "with_deadline"];
+    &["awaiting", "binding", "clone", "import", "import_with", "new", "posting", "with_deadline"];
 
 /// A set of names, each given once.
 #[derive(Clone, Debug, Default)]

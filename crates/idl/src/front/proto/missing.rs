@@ -35,8 +35,8 @@ pub(super) fn advice(name: &str, file: &FileDescriptorProto) -> String {
         ),
     };
     format!(
-        "say in which directory `{name}` is{origin}: `-I` of `nearcall`, or `Builder::include` in \
-         a build script{left_out}"
+        "say in which directory `{name}` is{origin}: `-I` of `nearcall`, or \
+         `nearcall_idl::build::Builder::include` in a build script{left_out}"
     )
 }
 
