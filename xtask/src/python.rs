@@ -135,7 +135,7 @@ pub fn make_environment(root: &Path) -> Result<(), Failed> {
     done(install(root).args(TOOLS))
 }
 
-/// Builds the package into the environment, with the tools that are in it.
+/// Builds the package into the environment, with the tools that are in it, by the profile of tests.
 pub fn install_package(root: &Path) -> Result<(), Failed> {
     let mut path = root.join(ENVIRONMENT).join("bin").into_os_string();
     path.push(":");
@@ -143,6 +143,7 @@ pub fn install_package(root: &Path) -> Result<(), Failed> {
     let mut install = install(root);
     install.args(["--no-build-isolation", "--no-deps"]).arg(root.join(PLACE)).env("PATH", path);
     install.env("CARGO_TARGET_DIR", root.join("target/python"));
+    install.env("MATURIN_PEP517_ARGS", "--profile=dev");
     done(&mut install)
 }
 
