@@ -84,7 +84,7 @@ fn test(root: &Path, place: &Path) -> Result<(), Failed> {
         tests.current_dir(place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
         tests.stdin(Stdio::null()).output()
     };
-    let ran: Vec<_> = files.par_iter().map(run).collect();
+    let ran: Vec<_> = step::waiting()?.install(|| files.par_iter().map(run).collect());
     let (mut passed, mut failed) = (0, Vec::new());
     for (file, output) in files.iter().zip(ran) {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
