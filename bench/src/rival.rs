@@ -32,9 +32,6 @@ pub const NAMES: [&str; 6] =
 /// Where the program's source stands.
 const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/peers/Cargo.toml");
 
-/// This workspace's.
-const OWN_MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml");
-
 /// One that does not answer for so long is taken for stuck.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(40);
 
@@ -50,37 +47,13 @@ pub struct Rival {
 #[derive(Deserialize)]
 struct Artifact {
     executable: Option<PathBuf>,
-    filenames: Vec<PathBuf>,
 }
 
 /// Compiles a program of `bench/peers`, unless that was done before, and says where it is.
 pub fn build(package: &str) -> Result<PathBuf, Failure> {
-    let made = make(MANIFEST, package, "release")?;
-    let mut programs = made.into_iter().filter_map(|made| made.executable);
-    programs.next_back().ok_or_else(|| format!("{package} has no program").into())
-}
-
-/// What is said of a client of ours for want of something that a machine has or has not: why it is
-/// skipped. CI has everything.
-pub fn excuse(lack: &str) -> Result<String, Failure> {
-    Ok(lacking::excuse(lacking::is_ci(), lack)?)
-}
-
-/// The static library of a package of this workspace, compiled unless it was before, by this
-/// program's own profile.
-pub fn library(package: &str) -> Result<PathBuf, Failure> {
-    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
-    let made = make(OWN_MANIFEST, package, profile)?;
-    let files = made.into_iter().flat_map(|made| made.filenames);
-    let mut libraries = files.filter(|file| file.extension().is_some_and(|end| end == "a"));
-    libraries.next_back().ok_or_else(|| format!("{package} has no static library").into())
-}
-
-/// What cargo makes of a package of a workspace, and what it depends on.
-fn make(manifest: &str, package: &str, profile: &str) -> Result<Vec<Artifact>, Failure> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--profile", profile, "--locked", "--manifest-path", manifest]);
+    command.args(["build", "--release", "--locked", "--manifest-path", MANIFEST]);
     command.args(["--package", package, "--message-format", "json-render-diagnostics"]);
     let output = command.stderr(Stdio::inherit()).output()?;
     if !output.status.success() {
@@ -88,7 +61,14 @@ fn make(manifest: &str, package: &str, profile: &str) -> Result<Vec<Artifact>, F
     }
     let text = String::from_utf8(output.stdout)?;
     let said = text.lines().filter_map(|line| serde_json::from_str::<Artifact>(line).ok());
-    Ok(said.collect())
+    let mut programs = said.filter_map(|made| made.executable);
+    programs.next_back().ok_or_else(|| format!("{package} has no program").into())
+}
+
+/// What is said of a client of ours for want of something that a machine has or has not: why it is
+/// skipped. CI has everything.
+pub fn excuse(lack: &str) -> Result<String, Failure> {
+    Ok(lacking::excuse(lacking::is_ci(), lack)?)
 }
 
 /// Runs a compiler that makes `target`. What it says first is why there is none.

@@ -15,6 +15,7 @@ pub mod install;
 pub mod matrix;
 pub mod model;
 pub mod peers;
+pub mod prepare;
 pub mod python;
 pub mod step;
 pub mod test;

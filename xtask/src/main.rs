@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
 use xtask::{
-    bless, campaign, check, cost, doctor, install, matrix, model, peers, python, step, test, tidy,
+    bless, campaign, check, cost, doctor, install, matrix, model, peers, prepare, python, step,
+    test, tidy,
 };
 
 #[derive(Parser)]
@@ -28,6 +29,8 @@ enum Command {
     Cost,
     /// Formatting and clippy of bench/peers, a workspace of its own. When it is touched
     Peers,
+    /// check, peers and Python's, beside each other, with all that tests are compiled to. In CI
+    Prepare,
     /// The Python package: formatting, clippy, and its tests, in an environment of their own
     Python,
     /// Self-tests of every interface file: each language's client against each language's server
@@ -45,7 +48,7 @@ enum Command {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// check, then test, then python, then matrix, then campaign --quick, then peers, then cost
+    /// prepare, then test, then python, then matrix, then campaign --quick, then cost
     Ci,
     /// Only the checks of the tree itself: floors, unsafe fence, lengths, names, paths
     Tidy,
@@ -90,15 +93,15 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Check => check::run(&root),
         Command::Test => test::run(&root),
-        Command::Ci => check::run(&root)
+        Command::Ci => prepare::run(&root)
             .and_then(|()| test::run(&root))
             .and_then(|()| python::run(&root))
             .and_then(|()| matrix::run(&root, &matrix::Selection::default()))
             .and_then(|()| campaign::run(&root, &campaign::Selection::quick()))
-            .and_then(|()| peers::run(&root))
             .and_then(|()| cost::run(&root, false)),
         Command::Cost => cost::run(&root, false),
         Command::Peers => peers::run(&root),
+        Command::Prepare => prepare::run(&root),
         Command::Python => python::run(&root),
         Command::Matrix { client, server, file, seed } => {
             matrix::run(&root, &matrix::Selection { seed, client, server, file })

@@ -103,7 +103,7 @@ struct Sides {
 pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     let files = interface_files(root, selection.file.as_deref())?;
     let directory = root.join("target/matrix");
-    built(root, selection.seed)?;
+    build_programs(root, selection.seed)?;
     let mut programs = BTreeMap::new();
     for language in Language::ALL {
         let wanted = |one: Option<Language>| one.is_none_or(|one| one == language);
@@ -118,10 +118,11 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     let started = Instant::now();
     let names = tempfile::tempdir().map_err(|error| Failed(format!("no directory: {error}")))?;
     let cells = cells(&programs, selection);
-    // In a cell one of two programs waits for the other.
     let run =
         |cell: &Cell| cell.run((&programs[&cell.client], &programs[&cell.server]), names.path());
-    let (mut table, failed): (Vec<Row>, Vec<Vec<String>>) = cells.par_iter().map(run).unzip();
+    let beside = step::waiting()?;
+    let (mut table, failed): (Vec<Row>, Vec<Vec<String>>) =
+        beside.install(|| cells.par_iter().map(run).unzip());
     let failed = failed.concat();
     // Which language does not have the one file that is asked for is said already.
     table.retain(|row| selection.file.is_none() || row.files > 0);
@@ -398,7 +399,7 @@ fn done(command: &mut Command) -> Result<(), Failed> {
 
 /// Builds what all languages need, and the programs of Rust. Of the whole workspace, so that
 /// nothing is compiled again of what its tests are made of.
-fn built(root: &Path, seed: u64) -> Result<(), Failed> {
+pub fn build_programs(root: &Path, seed: u64) -> Result<(), Failed> {
     let programs = ["nearcall", "matrix-client", "matrix-server"];
     let mut command = step::cargo(root, &["build", "--workspace"]);
     command.args(programs.iter().flat_map(|program| ["--bin", program]));

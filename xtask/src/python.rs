@@ -34,31 +34,39 @@ const PROGRAMS: &[&str] = &[
 /// Where its environment is.
 const ENVIRONMENT: &str = "target/python/environment";
 
-/// Makes the environment below `target`, builds the package into it, and runs its tests against
-/// servers of this workspace. Without Python that is said, and nothing is counted; CI has it.
+/// Builds the package, and runs its tests against servers of this workspace. Without Python that
+/// is said, and nothing is counted; CI has it.
 pub fn run(root: &Path) -> Result<(), Failed> {
     if let Some(lack) = lacking::lack_of_python("python3") {
         return step::lacking(&lack);
     }
-    let place = root.join(PLACE);
+    build(root)?;
+    build_programs(root)?;
+    test(root, &root.join(PLACE))
+}
+
+/// Formatting and clippy, and the package, in an environment that is made below `target`: nothing
+/// of what the workspace is compiled to.
+pub fn build(root: &Path) -> Result<(), Failed> {
     // What comes from PyPI is on its way meanwhile.
     std::thread::scope(|scope| {
         let environment = scope.spawn(|| make_environment(root));
-        let built = build(root, &place);
-        environment.join().expect("it does not panic").and(built)
+        let checked = check(&root.join(PLACE));
+        environment.join().expect("it does not panic").and(checked)
     })?;
-    install_package(root)?;
-    test(root, &place)
+    install_package(root)
 }
 
-/// Formatting and clippy, and the programs that tests run.
-fn build(root: &Path, place: &Path) -> Result<(), Failed> {
+fn check(place: &Path) -> Result<(), Failed> {
     let format = step::cargo(place, &["fmt", "--", "--check", "--verbose"]);
     step::counted(format, "files", check::files_formatted())?;
     let clippy =
         ["clippy", "--locked", "--message-format=json-render-diagnostics", "--", "-D", "warnings"];
-    step::counted(step::cargo(place, &clippy), "targets", step::targets_of(place))?;
+    step::counted(step::cargo(place, &clippy), "targets", step::targets_of(place))
+}
 
+/// The programs that tests run.
+fn build_programs(root: &Path) -> Result<(), Failed> {
     let mut programs = step::cargo(root, &["build", "--workspace"]);
     programs.args(PROGRAMS.iter().flat_map(|program| ["--bin", program]));
     done(&mut programs)
@@ -76,7 +84,7 @@ fn test(root: &Path, place: &Path) -> Result<(), Failed> {
         tests.current_dir(place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
         tests.stdin(Stdio::null()).output()
     };
-    let ran: Vec<_> = files.par_iter().map(run).collect();
+    let ran: Vec<_> = step::waiting()?.install(|| files.par_iter().map(run).collect());
     let (mut passed, mut failed) = (0, Vec::new());
     for (file, output) in files.iter().zip(ran) {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -127,7 +135,7 @@ pub fn make_environment(root: &Path) -> Result<(), Failed> {
     done(install(root).args(TOOLS))
 }
 
-/// Builds the package into the environment, with the tools that are in it.
+/// Builds the package into the environment, with the tools that are in it, by the profile of tests.
 pub fn install_package(root: &Path) -> Result<(), Failed> {
     let mut path = root.join(ENVIRONMENT).join("bin").into_os_string();
     path.push(":");
@@ -135,6 +143,7 @@ pub fn install_package(root: &Path) -> Result<(), Failed> {
     let mut install = install(root);
     install.args(["--no-build-isolation", "--no-deps"]).arg(root.join(PLACE)).env("PATH", path);
     install.env("CARGO_TARGET_DIR", root.join("target/python"));
+    install.env("MATURIN_PEP517_ARGS", "--profile=dev");
     done(&mut install)
 }
 

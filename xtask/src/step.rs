@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use cargo_metadata::Message;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Why a command of ours failed.
 #[derive(Debug)]
@@ -57,7 +58,7 @@ pub fn counted(
     if checked == 0 {
         return Err(Failed(format!("`{line}` checked no {unit}")));
     }
-    eprintln!("    {checked} {unit}, {:.1} s", started.elapsed().as_secs_f64());
+    eprintln!("    {checked} {unit}, {:.1} s: {line}", started.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -78,6 +79,16 @@ pub fn targets_of<'a>(root: &'a Path) -> impl FnOnce(&mut dyn Read) -> usize + '
             })
             .count()
     }
+}
+
+/// How many of the programs that wait for another most of their time run at once on a processor.
+const WAITING: usize = 2;
+
+/// Threads for what runs such programs.
+pub fn waiting() -> Result<ThreadPool, Failed> {
+    let threads = WAITING * rayon::current_num_threads();
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| Failed(format!("no threads: {error}")))
 }
 
 /// Passes lines on to our standard output and sums what `count` finds in each.

@@ -1,5 +1,5 @@
-//! The environment that Python's clients run in: the package, compiled as its users compile it,
-//! NumPy, and grpcio if it can be had.
+//! The environment that Python's clients run in: the package, compiled as its users compile it (for
+//! a test, as for other tests), NumPy, and grpcio if it can be had.
 //!
 //! ```text
 //! build.rs ─────────────────────▶ calls.py ─────────────┐
@@ -41,6 +41,9 @@ pub fn build() -> Result<Result<PathBuf, String>, Failure> {
     let mut install = pip(&environment);
     install.args(["--no-build-isolation", "--no-deps", "--force-reinstall"]).env("PATH", path);
     install.env("CARGO_TARGET_DIR", place);
+    // This program's own, as cargo calls it.
+    let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
+    install.env("MATURIN_PEP517_ARGS", format!("--profile={profile}"));
     done(install.arg(workspace.join("bindings/python")))?;
     Ok(Ok(environment))
 }

@@ -2,9 +2,9 @@
 //! libnearcall.
 //!
 //! ```text
-//! build.rs ───────────────────▶ calls.h calls.c calls.hpp ──┐
-//! cargo build -p nearcall-c ──▶ libnearcall_c.a ────────────┼── gcc -O2, g++ -O2 ──▶ a program
-//! bench/stubs ────────────────▶ client.c, client.cpp ───────┘                        each
+//! build.rs ─────▶ calls.h calls.c calls.hpp ──┐
+//! nearcall-c ───▶ libnearcall_c.a ────────────┼── gcc -O2, g++ -O2 ──▶ a program each
+//! bench/stubs ──▶ client.c, client.cpp ───────┘
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Language {
     }
 
     fn built(&self, directory: &Path) -> Result<PathBuf, Failure> {
-        let library = rival::library("nearcall-c")?;
+        let library = library()?;
         let stubs = directory.join(format!("stubs-{}.o", self.name));
         let mut command = optimizing("gcc");
         rival::compile(command.arg("-c").arg(format!("{STUBS}/calls.c")), &stubs)?;
@@ -56,6 +56,13 @@ impl Language {
         command.arg(client).arg(stubs).arg(library).args(SYSTEM_LIBRARIES);
         rival::compile(&mut command, &directory.join(self.name))
     }
+}
+
+/// What cargo has made of `nearcall-c` for this program: it depends on it.
+fn library() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe()?;
+    let directory = program.parent().ok_or("a program is in a directory")?;
+    Ok(directory.join("deps/libnearcall_c.a"))
 }
 
 /// A compiler that finds all headers.
