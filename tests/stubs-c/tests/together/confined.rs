@@ -1,6 +1,6 @@
-//! Programs under the documented list of system calls: that a call which is not listed is found, and
-//! the example of the documentation. All other programs of these tests run so, but for those with a
-//! sanitizer.
+//! Programs under the documented list of system calls: that a call which is not listed is found,
+//! and the example of the documentation. All other programs of these tests run so, but those that
+//! have a sanitizer.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
