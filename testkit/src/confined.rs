@@ -1,21 +1,15 @@
 //! Processes under a seccomp filter that lets system calls through which are listed: those of the
 //! library's documented lists, and a few that players make themselves. Any other one is named on
-//! the standard error, and ends the process.
+//! the standard error, and ends the process (`tests/confining`).
 
-mod caught;
-
-use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
-use std::str::FromStr;
 
 use nearcall::system_calls::{BINDING, CALLING};
 use nix::sys::signal::Signal;
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
-use syscalls::Sysno;
 
-pub use caught::{CAUGHT, STRAYED};
+pub use confining::{CAUGHT, STRAYED};
 
 /// What players do themselves, and the library does not.
 const OF_PLAYERS: &[(&str, &str)] = &[
@@ -43,9 +37,6 @@ const OF_CHILDREN: &[(&str, &str)] = &[
     ("readlink", "it counts its sockets"),
     ("wait4", "it waits for its own child"),
 ];
-
-/// The number of a call that a tracer has skipped, as row T3 has some skipped: nothing is called.
-const SKIPPED: i64 = u32::MAX as i64;
 
 /// Which system calls are let through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,18 +81,7 @@ pub fn confine(list: List) {
         // Where nobody hears it, its end says so.
         let _ = writeln!(std::io::stderr(), "thread '{name}' {panic}");
     }));
-    caught::name_calls();
-    let number = |name: &str| {
-        let call = Sysno::from_str(name).unwrap_or_else(|()| panic!("no system call is {name}"));
-        i64::from(call.id())
-    };
-    let numbers = list.names().into_iter().map(number).chain([SKIPPED]);
-    let rules: BTreeMap<_, _> = numbers.map(|number| (number, Vec::new())).collect();
-    let target = std::env::consts::ARCH.try_into().expect("seccomp knows this processor");
-    let filter = SeccompFilter::new(rules, SeccompAction::Trap, SeccompAction::Allow, target);
-    let filter = filter.expect("a list of calls");
-    let program = BpfProgram::try_from(filter).expect("it is short");
-    seccompiler::apply_filter_all_threads(&program).expect("any process may confine itself");
+    confining::confine(list.names());
 }
 
 /// Whether a process that this one has started has confined itself, and all its threads.

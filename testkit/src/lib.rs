@@ -7,7 +7,7 @@
 //! bin/campaign ── campaign::run ── a row each ── the program itself, as a player that is killed
 //! ```
 
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 
 pub mod activity;
 pub mod campaign;

@@ -10,7 +10,7 @@ use super::tree::Tree;
 /// The languages whose blocks must come from a file.
 const LANGUAGES: &[&str] = &["rust", "idl", "toml", "c", "cpp"];
 
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/c-and-cpp.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/c-and-cpp.md", "docs/system-calls.md"];
 
 pub fn check(tree: &Tree) -> Report {
     let mut report = Report::new("excerpts");

@@ -311,6 +311,16 @@ impl Workshop {
     }
 }
 
+impl Drop for Workshop {
+    fn drop(&mut self) {
+        let record = self.path().join(RECORD);
+        if record.exists() && !std::thread::panicking() {
+            let confined = ::confined::judge(&record).unwrap_or_else(|wrong| panic!("{wrong}"));
+            println!("{confined} processes confined");
+        }
+    }
+}
+
 const C: &str = "-std=c11";
 const CPP: &str = "-std=c++17";
 
@@ -339,10 +349,15 @@ fn compiled_ahead(driver: &str, flags: &[&str]) -> PathBuf {
     })
 }
 
+/// Where cargo has put this test, and what it has built beside it.
+fn built() -> PathBuf {
+    let test = std::env::current_exe().expect("this is a program");
+    test.parent().expect("in a directory").to_owned()
+}
+
 /// libnearcall, which cargo built beside this test.
 fn library() -> PathBuf {
-    let test = std::env::current_exe().expect("this is a program");
-    let library = test.parent().expect("in a directory").join("libnearcall_c.so");
+    let library = built().join("libnearcall_c.so");
     assert!(library.exists(), "{} is not there", library.display());
     library
 }
@@ -353,6 +368,30 @@ fn succeed(command: &mut Command) {
     assert!(output.status.success(), "{command:?}\n{said}");
 }
 
+/// The record of the programs that are started in a run-time directory.
+pub const RECORD: &str = "confined";
+
+/// A program that is to be started, once, in a run-time directory, under the documented list of
+/// system calls. Whether it has made others is looked at when the [`Workshop`] of that directory
+/// goes; how it ended tells it, too.
+pub fn domain(program: &Path, runtime: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.env("XDG_RUNTIME_DIR", runtime);
+    confine(&mut command, runtime);
+    command
+}
+
+/// The same of a command that is there already.
+pub fn confine(command: &mut Command, runtime: &Path) {
+    let confined = ::confined::confine(command, &built(), &runtime.join(RECORD));
+    confined.expect("what confines programs was built beside this test");
+}
+
+/// The same of this test program, which is told by name what to be.
+pub fn this_program(runtime: &Path) -> Command {
+    domain(&std::env::current_exe().expect("this program"), runtime)
+}
+
 /// A server in a process of its own; it ends when this is dropped.
 pub struct Server {
     child: Child,
@@ -361,9 +400,8 @@ pub struct Server {
 
 impl Server {
     pub fn start(program: &Path, name: &str, runtime: &Path) -> Server {
-        let mut child = Command::new(program)
+        let mut child = domain(program, runtime)
             .arg(name)
-            .env("XDG_RUNTIME_DIR", runtime)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -427,15 +465,13 @@ pub fn having(counted: &Counted) -> Vec<&str> {
 
 /// Runs a program with arguments until it ends well.
 pub fn expect_success(program: &Path, arguments: &[&str], runtime: &Path) {
-    let mut command = Command::new(program);
-    let output = command.args(arguments).env("XDG_RUNTIME_DIR", runtime).output();
-    let output = output.expect("it runs");
+    let output = domain(program, runtime).args(arguments).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {}: {said}", output.status);
 }
 
 pub fn client_output(program: &Path, name: &str, runtime: &Path) -> Output {
-    Command::new(program).arg(name).env("XDG_RUNTIME_DIR", runtime).output().expect("it runs")
+    domain(program, runtime).arg(name).output().expect("it runs")
 }
 
 /// What a test program calls the test of this name in a module, of which this is `module_path!()`.
@@ -454,16 +490,17 @@ impl RustServer {
         let ready = runtime.join(format!("{name}.ready"));
         // Of the one before.
         let _ = std::fs::remove_file(&ready);
-        let child = Command::new(std::env::current_exe().expect("this program"))
+        let mut child = this_program(runtime)
             .args([&*test_of(module, "serve"), "--exact"])
             .env("RUST_SERVER_NAME", name)
             .env("RUST_SERVER_READY", &ready)
-            .env("XDG_RUNTIME_DIR", runtime)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
             .expect("it starts");
         while !ready.exists() {
+            let ended = child.try_wait().expect("our own child");
+            assert!(ended.is_none() || ready.exists(), "the server ended with {ended:?}");
             std::thread::yield_now();
         }
         RustServer(child)

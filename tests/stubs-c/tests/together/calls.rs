@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use nearcall::{CallError, Char, Clerk, Domain, Error, Opaque, OpaqueOut};
 use stubs_c_tests::cross::*;
 
-use crate::support::{RustServer, Server, Workshop, run_client, serve_here, test_of, ways};
+use crate::support::{
+    RustServer, Server, Workshop, run_client, serve_here, test_of, this_program, ways,
+};
 
 #[derive(Default)]
 struct Tester {
@@ -180,10 +182,9 @@ fn values(cross: &CrossClient) {
 
 /// Runs the client in Rust as another process.
 fn run_rust_client(name: &str, runtime: &Path) {
-    let output = std::process::Command::new(std::env::current_exe().expect("this program"))
+    let output = this_program(runtime)
         .args([&*test_of(module_path!(), "call"), "--exact"])
         .env("CROSS_CLIENT_NAME", name)
-        .env("XDG_RUNTIME_DIR", runtime)
         .output()
         .expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout);

@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use lies::Prey;
@@ -15,7 +14,9 @@ use nearcall_idl::back::LANGUAGES;
 use nearcall_idl::selftest::{Manner, Selftest};
 use stubs_c_tests::deferred::deferring::*;
 
-use crate::support::{Server, Workshop, compilers, import, lacking, model, tests_directory, ways};
+use crate::support::{
+    Server, Workshop, compilers, domain, import, lacking, model, tests_directory, ways,
+};
 
 type Kept<'b> = Pending<'b, i32, Error<LaterKeepException>>;
 
@@ -195,11 +196,7 @@ fn a_child_of_the_server_replies_to_nobody(play: &Play) {
 }
 
 fn what_a_dead_client_has_asked_for_is_nobodys(play: &Play, leaver: &Path, runtime: &Path) {
-    let status = Command::new(leaver)
-        .arg("later")
-        .env("XDG_RUNTIME_DIR", runtime)
-        .status()
-        .expect("it runs");
+    let status = domain(leaver, runtime).arg("later").status().expect("it runs");
     assert!(!status.success() && status.code().is_none(), "{status}");
     play.wait_for(|kept| kept == (2, 2));
     play.go(How::Forward, 2);
@@ -291,9 +288,12 @@ fn play(compiler: &str, file: &str) {
         let source = workshop.path().join(format!("{name}.c"));
         workshop.built((compiler, compiler), &source, &name, &[])
     });
-    let mut server = Prey::start(Command::new(server).arg("played"), workshop.path());
+    let start = |program: &Path| {
+        Prey::start(domain(program, workshop.path()).arg("played"), workshop.path())
+    };
+    let mut server = start(&server);
     assert!(server.is_ready(), "the server of {stem} does not start");
-    let mut client = Prey::start(Command::new(client).arg("played"), workshop.path());
+    let mut client = start(&client);
     let compared = client.line();
     // The client is still there: a oneway that was not taken yet would go with it.
     let said = server.end(&format!("the server of {stem}"));

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use nearcall::name::Scope;
 use nearcall::{CallError, Clerk, Domain, Error, ExportOptions, Ran};
 use stubs_c_tests::waiting::estacks::*;
 
-use crate::support::{Server, import, in_both, in_both_ways, test_of, ways};
+use crate::support::{Server, domain, import, in_both, in_both_ways, test_of, this_program, ways};
 
 /// Calls at once, more than the server has threads; of as many manners, the last half alike.
 const CALLS: u32 = 16;
@@ -114,9 +114,8 @@ impl Scene<'_> {
 
 /// The server with these arguments, whose standard error is kept.
 fn start(program: &Path, arguments: &[&str], runtime: &Path) -> (Child, String) {
-    let mut server = Command::new(program)
+    let mut server = domain(program, runtime)
         .args(arguments)
-        .env("XDG_RUNTIME_DIR", runtime)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -231,7 +230,7 @@ fn outlive_callers(program: &Path, runtime: &Path) {
     // Its nested call, which was given up as well, is held until here.
     scene.gate.let_go(1);
 
-    let mut caller = Command::new(std::env::current_exe().expect("this program"))
+    let mut caller = this_program(runtime)
         .args([&*test_of(module_path!(), "call_for_long"), "--exact"])
         .env("LONG_CALLS_RUNTIME", runtime)
         .stdout(Stdio::null())

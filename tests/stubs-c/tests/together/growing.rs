@@ -4,12 +4,13 @@
 //! anything but what is at the end is refused by name.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use nearcall::{BindError, Clerk, Domain, ExportError};
 use stubs_c_tests::{early, late, moved};
 
-use crate::support::{RustServer, Server, Workshop, expect_success, serve_here, test_of, ways};
+use crate::support::{
+    RustServer, Server, Workshop, expect_success, serve_here, test_of, this_program, ways,
+};
 
 /// A server of any version, called by it.
 struct Keeper;
@@ -203,9 +204,8 @@ fn versions_in_rust_call_each_other() {
     let runtime = tempfile::TempDir::new().expect("a directory");
     for version in ["early", "late", "moved"] {
         let served = RustServer::start(module_path!(), version, runtime.path());
-        let output = Command::new(std::env::current_exe().expect("this program"))
+        let output = this_program(runtime.path())
             .args([&*test_of(module_path!(), "call"), "--exact"])
-            .env("XDG_RUNTIME_DIR", runtime.path())
             .env("SHELF_VERSION", version)
             .output()
             .expect("it runs");

@@ -2,8 +2,6 @@
 //! messages, mutations of them, and each lie at each place. Under the address and undefined
 //! behaviour sanitizers the programs accept, answer with errors, and live.
 
-use std::process::Command;
-
 use lies::{Attacker, Form, Kind, Message, Prey, Side, Tally, Verdict, hunted};
 use nearcall::name::Scope;
 use nearcall::{Domain, ImportOptions};
@@ -11,7 +9,9 @@ use nearcall_idl::model::Model;
 use nearcall_idl::selftest::Selftest;
 use stubs_c_tests::cross::CROSS;
 
-use crate::support::{SANITIZED, Server, Workshop, lacking, prey, sanitizing, tests_directory};
+use crate::support::{
+    SANITIZED, Server, Workshop, domain, lacking, prey, sanitizing, tests_directory,
+};
 
 /// Whose stubs are lied to: folders and files.
 const HUNTED: &[&str] = &[
@@ -60,7 +60,7 @@ fn outlive(
         let program = print(&hunted.model, &hunted.stem, &test);
         let program = workshop.prey(compiler, (&hunted.stem, language), &program);
         let run = |side| {
-            let mut command = Command::new(&program);
+            let mut command = domain(&program, workshop.path());
             Prey::start(command.args([side, &*hunted.stem]), &runtime)
         };
         let later = later.as_mut().map(|tally| ("async", tally));

@@ -2,9 +2,7 @@
 //! feed that lacks one is a panic of the procedure that made it, and said in the server, as is why
 //! results were refused.
 
-use std::process::Command;
-
-use crate::support::{Workshop, lacking, ways};
+use crate::support::{Workshop, domain, lacking, ways};
 
 /// What the server says, in the order of the calls.
 const SAID: [&str; 5] = [
@@ -23,8 +21,8 @@ fn a_server_without_a_function_is_not_exported_nor_a_feed_without_one_called() {
     }
     for (compiler, flags) in ways {
         let workshop = Workshop::of("c", "lacking.idl");
-        let mut program = Command::new(workshop.program(compiler, "lacker", flags));
-        let ended = program.env("XDG_RUNTIME_DIR", workshop.path()).output().expect("it starts");
+        let program = workshop.program(compiler, "lacker", flags);
+        let ended = domain(&program, workshop.path()).output().expect("it starts");
         let said = String::from_utf8_lossy(&ended.stderr);
         assert!(ended.status.success(), "{said}");
         let lines: Vec<_> =

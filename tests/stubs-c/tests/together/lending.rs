@@ -1,13 +1,13 @@
 //! Clients in C and C++ that lend memory to their server, which reads their arguments in place.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use nearcall::{Clerk, Opaque, current_call};
 use stubs_c_tests::lent::lending::*;
 
-use crate::support::{RustServer, in_both, serve_here};
+use crate::support::{RustServer, domain, in_both, serve_here};
 
 /// What each client checks at least.
 const CHECKS_MIN: u32 = 30;
@@ -101,9 +101,8 @@ fn serve() {
 fn lend(program: &Path, runtime: &Path) {
     let _other = RustServer::start(module_path!(), "counter", runtime);
     let mut server = RustServer::start(module_path!(), "lender", runtime);
-    let client = Command::new(program)
+    let client = domain(program, runtime)
         .arg("lender")
-        .env("XDG_RUNTIME_DIR", runtime)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

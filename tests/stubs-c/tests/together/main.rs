@@ -13,6 +13,7 @@ mod brief;
 mod calls;
 mod careless;
 mod compiles;
+mod confined;
 mod deferring;
 mod estacks;
 mod feeding;

@@ -1,9 +1,7 @@
 //! What a server in C++ returns, raises or feeds, and C does not hold, is refused by its name on
 //! the server's standard error.
 
-use std::process::Command;
-
-use crate::support::{Workshop, lacking, ways};
+use crate::support::{Workshop, domain, lacking, ways};
 
 /// What is said of each call, in their order.
 const SAID: [&str; 7] = [
@@ -26,8 +24,7 @@ fn what_does_not_fit_c_is_refused_by_its_name() {
     for (compiler, flags) in &ways {
         let workshop = Workshop::of("cpp", "misfit.idl");
         let program = workshop.program(compiler, "misfit_cpp", flags);
-        let mut command = Command::new(program);
-        let output = command.env("XDG_RUNTIME_DIR", workshop.path()).output().expect("it starts");
+        let output = domain(&program, workshop.path()).output().expect("it starts");
         let said = String::from_utf8(output.stderr).expect("it is text");
         assert!(output.status.success(), "{said}");
         assert_eq!(output.stdout, b"done\n");

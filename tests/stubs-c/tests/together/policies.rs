@@ -5,13 +5,13 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
 use nearcall::name::Scope;
 use nearcall::{BindError, Binding, CallError, Domain, ImportOptions, NotExecuted, Ran};
 use stubs_c_tests::witnessed::witness::*;
 
-use crate::support::in_both;
+use crate::support::{domain, in_both};
 
 /// Whoever binds may ask who it is, and nothing else.
 const ONE: &str = "[[rule]]\nid = \"askers\"\noperations = [\"who\"]\nverdict = \"admit\"\n";
@@ -31,9 +31,8 @@ struct Onlooker {
 
 impl Onlooker {
     fn start(program: &Path, runtime: &Path, policy: &Path) -> Onlooker {
-        let mut child = Command::new(program)
+        let mut child = domain(program, runtime)
             .args([Path::new("guarded"), policy])
-            .env("XDG_RUNTIME_DIR", runtime)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()

@@ -1,12 +1,12 @@
 //! Servers end and others take their names: clients in C and C++ call again and bind again.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use nearcall::Clerk;
 use stubs_c_tests::revived::again::*;
 
-use crate::support::{RustServer, in_both, serve_here};
+use crate::support::{RustServer, domain, in_both, serve_here};
 
 /// Servers that a client ends, of which the last has no next life.
 const LIVES: usize = 7;
@@ -66,9 +66,8 @@ pub fn mortal(name: &str, runtime: &Path) -> RustServer {
 
 /// Runs a client, whose server comes after it, and has another follow each one that it ends.
 fn survive(program: &Path, runtime: &Path) {
-    let client = Command::new(program)
+    let client = domain(program, runtime)
         .arg("mortal")
-        .env("XDG_RUNTIME_DIR", runtime)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -3,14 +3,14 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use nearcall::name::Scope;
 use nearcall::{Clerk, Domain, DomainOptions, ExportOptions, Policy, Rules};
 use stubs_c_tests::revived::again::*;
 
 use crate::rebinds::{Mortal, mortal};
-use crate::support::in_both;
+use crate::support::{domain, in_both};
 
 /// A server in this process, which no client ends.
 fn export(domain: &Domain, name: &str, runtime: &Path, policy: Policy) -> Clerk {
@@ -32,11 +32,7 @@ fn tell(program: &Path, runtime: &Path) {
         export(&ending, "ending", runtime, Policy::OfScope),
     ];
     let mut server = mortal("mortal", runtime);
-    let mut client = Command::new(program)
-        .env("XDG_RUNTIME_DIR", runtime)
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut client = domain(program, runtime).stdout(Stdio::piped()).spawn().expect("it starts");
     let mut line = String::new();
     let stdout = client.stdout.take().expect("it is a pipe");
     BufReader::new(stdout).read_line(&mut line).expect("it can be read");

@@ -3,12 +3,12 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use nearcall::{CallError, Domain, Error, Ran};
 use stubs_c_tests::thrown::throwing::*;
 
-use crate::support::{import, in_both};
+use crate::support::{domain, import, in_both};
 
 /// What the server says, in the order of the calls.
 const SAID: [&str; 6] = [
@@ -53,9 +53,8 @@ fn call(client: &ThrowerClient) {
 }
 
 fn throw(program: &Path, runtime: &Path) {
-    let mut server = Command::new(program)
+    let mut server = domain(program, runtime)
         .arg("throwing")
-        .env("XDG_RUNTIME_DIR", runtime)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

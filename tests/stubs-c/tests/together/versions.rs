@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard};
 use nearcall::{BindError, CallError, Clerk, Domain, Error, NotExecuted, Ran};
 use stubs_c_tests::{new, old, other};
 
-use crate::support::{Server, Workshop, test_of, ways};
+use crate::support::{Server, Workshop, domain, test_of, this_program, ways};
 
 #[derive(Default)]
 struct Keeper(Mutex<BTreeMap<String, i32>>);
@@ -158,7 +158,7 @@ impl RustServer {
     fn start(version: &str, runtime: &Path) -> RustServer {
         let ready = runtime.join("ready");
         let _ = std::fs::remove_file(&ready);
-        let child = this_program("serve", runtime)
+        let mut child = this_test("serve", runtime)
             .env("SERVE_VERSION", version)
             .env("SERVE_READY", &ready)
             .stdin(std::process::Stdio::piped())
@@ -166,6 +166,8 @@ impl RustServer {
             .spawn()
             .expect("it starts");
         while !ready.exists() {
+            let ended = child.try_wait().expect("our own child");
+            assert!(ended.is_none() || ready.exists(), "the server ended with {ended:?}");
             std::thread::yield_now();
         }
         RustServer(child)
@@ -180,9 +182,9 @@ impl Drop for RustServer {
     }
 }
 
-fn this_program(test: &str, runtime: &Path) -> Command {
-    let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args([&*test_of(module_path!(), test), "--exact"]).env("XDG_RUNTIME_DIR", runtime);
+fn this_test(test: &str, runtime: &Path) -> Command {
+    let mut command = this_program(runtime);
+    command.args([&*test_of(module_path!(), test), "--exact"]);
     command
 }
 
@@ -193,7 +195,7 @@ fn succeed(output: Output) {
 }
 
 fn call_in_rust(version: &str, at: &str, runtime: &Path) {
-    let mut command = this_program("call", runtime);
+    let mut command = this_test("call", runtime);
     command.env("CALL_VERSION", version).env("CALL_AT", at);
     let output = command.output().expect("it runs");
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 passed"), "{output:?}");
@@ -201,9 +203,7 @@ fn call_in_rust(version: &str, at: &str, runtime: &Path) {
 }
 
 fn call_elsewhere(program: &Path, at: &str, runtime: &Path) {
-    let mut command = Command::new(program);
-    command.args(["store", at]).env("XDG_RUNTIME_DIR", runtime);
-    succeed(command.output().expect("it runs"));
+    succeed(domain(program, runtime).args(["store", at]).output().expect("it runs"));
 }
 
 #[test]
