@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use cargo_metadata::Message;
 
@@ -56,6 +56,11 @@ pub fn run(root: &Path, blesses: bool) -> Result<(), Failed> {
     // The goldens of a change come with its counts: both are wanted at once.
     let compared = compare(root, &paths.into_inner(), blesses);
     if blesses { compared.and(bless_c(root)) } else { outcome.and(compared) }
+}
+
+/// Compiles the program that counts.
+pub fn build(root: &Path) -> Result<(), Failed> {
+    program(root).map(drop)
 }
 
 /// Has the test that compares C's goldens write them.
@@ -162,7 +167,7 @@ fn toolchain() -> String {
 fn program(root: &Path) -> Result<PathBuf, Failed> {
     let arguments =
         ["bench", "--package", "bench", "--bench", "counts", "--no-run", "--message-format=json"];
-    let output = step::cargo(root, &arguments).output();
+    let output = step::cargo(root, &arguments).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| Failed(format!("`cargo` did not start: {error}")))?;
     let programs = Message::parse_stream(&output.stdout[..]).filter_map(|message| match message {
         Ok(Message::CompilerArtifact(artifact)) if artifact.target.name == "counts" => {

@@ -1,10 +1,11 @@
-//! `cargo xtask prepare`: check and peers, and all that the tests, Python's and the matrix are
-//! compiled to.
+//! `cargo xtask prepare`: check and peers, and all that the tests, Python's, the matrix and the
+//! cost are compiled to.
 //!
 //! ```text
-//! this workspace:        check ──▶ tests ──▶ programs of the matrix
-//! bench/peers and then
-//! bindings/python:       checks ──▶ the package       with what processors have left
+//! this workspace:                      check ──▶ tests ──▶ programs of the matrix
+//! bench/peers, bindings/python,
+//! and what the release profile makes:  checks ──▶ the package ──▶ the program that counts
+//!                                      with what processors have left
 //! ```
 //!
 //! Cargo does one thing at a time in a workspace, and at the end of each one crate is alone.
@@ -15,7 +16,7 @@ use rustix::process;
 
 use crate::matrix::{self, Selection};
 use crate::step::{self, Failed};
-use crate::{check, peers, python};
+use crate::{check, cost, peers, python};
 
 /// The nicest that the kernel knows.
 const NICE: i32 = 19;
@@ -42,9 +43,9 @@ fn others(root: &Path) -> Result<(), Failed> {
     process::setpriority_process(None, NICE)
         .map_err(|error| Failed(format!("this thread could not be made nice: {error}")))?;
     peers::run(root)?;
-    match lacking::lack_of_python("python3") {
-        None => python::build(root),
-        // Which is said, or fails, where its tests would run.
-        Some(_) => Ok(()),
+    // Where it is lacking that is said, or fails, where its tests would run.
+    if lacking::lack_of_python("python3").is_none() {
+        python::build(root)?;
     }
+    cost::build(root)
 }
