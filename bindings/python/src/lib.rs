@@ -27,6 +27,7 @@ mod feed;
 mod feed_tables;
 mod knobs;
 mod log;
+mod masked;
 mod messages;
 mod pending;
 mod read;

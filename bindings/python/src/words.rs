@@ -6,6 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
+use crate::masked::check_mask;
 use crate::wrong::Wrong;
 
 /// Which word.
@@ -200,6 +201,7 @@ pub fn integer(value: &Bound<'_, PyAny>, allowed: &dyn Fn() -> String) -> Result
     if let Ok(number) = value.cast::<PyInt>() {
         return whole(number, allowed);
     }
+    check_mask(value)?;
     let name = intern!(value.py(), "__index__");
     if !value.get_type().hasattr(name)? {
         return Err(wrong_type(value, "an int"));
@@ -236,6 +238,9 @@ pub fn truth(value: &Bound<'_, PyAny>) -> Result<bool, Wrong> {
 
 /// A number of Python, or of what can be made one, which may refuse to.
 fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
+    if !value.is_instance_of::<PyFloat>() && !value.is_instance_of::<PyInt>() {
+        check_mask(value)?;
+    }
     // Once: what a value's own method does and raises is its user's, an interrupt as well.
     let error = match value.extract() {
         Ok(number) => return Ok(number),

@@ -7,6 +7,7 @@ use nearcall::raw::DEPTH_MAX;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTuple};
 
+use crate::masked::check_mask;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
 use crate::words::{Number, Word, before, integer, truth, wrong_type};
@@ -137,6 +138,9 @@ pub fn word_of(declared: &Type, table: &Table) -> Option<Word> {
 /// Octets where they lie.
 pub fn octets(value: &Bound<'_, PyAny>, bound: u32) -> Result<View, Wrong> {
     let view = View::of(value).ok_or_else(|| wrong_type(value, "bytes or a buffer of bytes"))?;
+    if !value.is_instance_of::<PyBytes>() {
+        check_mask(value)?;
+    }
     let octet = Word::Unsigned(1);
     if !view.is_of(octet) || !view.is_contiguous() {
         let wanted = "bytes, or a buffer of unsigned bytes in one piece,";
@@ -165,6 +169,7 @@ fn view_of(
     let Some(view) = View::of(value) else {
         return Ok(None);
     };
+    check_mask(value)?;
     let code = || numbers.dtype.trim_start_matches('<').to_owned();
     let wanted = numbers.word.numpy_name().unwrap_or_else(code);
     if !view.is_of(numbers.word) {
@@ -503,6 +508,7 @@ pub fn items<'py>(value: &Bound<'py, PyAny>) -> Result<Vec<Bound<'py, PyAny>>, W
     if let Ok(list) = value.cast::<PyList>() {
         return Ok(list.iter().collect());
     }
+    check_mask(value)?;
     let is_text = value.is_instance_of::<PyString>() || value.is_instance_of::<PyBytes>();
     let sequence = value.cast::<PySequence>().ok().filter(|_| !is_text);
     match sequence {

@@ -44,6 +44,16 @@ def compiled(directory: pathlib.Path, name: str, text: str) -> types.ModuleType:
     return generated(path, directory)
 
 
+def test_a_oneof_is_set_and_asked_by_the_names_of_its_fields(tmp_path: pathlib.Path) -> None:
+    made = compiled(tmp_path, "oneof.proto", PROTO)
+    assert made.N.o("here") == made.N(14, "here")
+    inner = made.Inner("name")
+    assert made.Twenty(n=made.N.p(inner)).n.p is inner
+    assert not hasattr(made.N.p(inner), "o")
+    unset = made.Twenty().n
+    assert (hasattr(unset, "o"), hasattr(unset, "p")) == (False, False)
+
+
 def test_each_field_of_proto3_has_a_default(tmp_path: pathlib.Path) -> None:
     made = compiled(tmp_path, "twenty.proto", PROTO)
     empty = made.Twenty()

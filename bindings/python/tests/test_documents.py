@@ -46,12 +46,15 @@ def test_the_readme_shows_what_comes_out(tmp_path: pathlib.Path) -> None:
     files, shown = dict(FILE.findall(readme)), TERMINAL.findall(readme)
     for name, text in files.items():
         (tmp_path / name).write_text(text)
-    compile_python(tmp_path / "calc.idl", tmp_path / "calc.py")
+    interfaces = [name for name in files if name.endswith(".idl")]
+    assert interfaces == ["calc.idl", "places.idl"]
+    for name in interfaces:
+        compile_python(tmp_path / name, (tmp_path / name).with_suffix(".py"))
     with Exported(tmp_path, sys.executable, "server.py"):
         assert {name for name, _ in shown} == {
-            name for name in files if name not in ("calc.idl", "server.py")
+            name for name in files if name not in (*interfaces, "server.py")
         }
-        assert len(shown) == 7
+        assert len(shown) == 8
         for name, expected in shown:
             assert told(tmp_path, name) == expected, name
     checked = mypy(tmp_path, *(name for name in files if name.endswith(".py")))

@@ -160,6 +160,45 @@ def test_an_array_of_another_type_is_told_both_and_the_way_out(rust: typing.Any)
     )
 
 
+def test_a_masked_array_that_marks_anything_is_refused(rust: typing.Any, shapes: Shapes) -> None:
+    def says(call: typing.Callable[[], object]) -> str:
+        with pytest.raises(TypeError) as raised:
+            call()
+        return str(raised.value)
+
+    marked = numpy.ma.masked_array([1.0, -999.0], mask=[False, True])
+    octets = numpy.ma.masked_array([1, 2], mask=[False, True], dtype="uint8")
+    truths = numpy.ma.masked_array([1, 2], mask=[True, True])
+    rows = numpy.ma.masked_array(numpy.zeros((2, 3)), mask=[[False] * 3, [True] + [False] * 2])
+    why = "whose mask marks what is no value: .filled(value) or .compressed() makes an array without it"
+    own = f"MaskedArray {why}"
+    person = shapes.Person("", [], {}, shapes.Choice(1, 1), marked, shapes.Point(1.0, 2.0))
+    assert says(lambda: rust.scale(marked, 1.0)) == f"given: {own}"
+    assert says(lambda: rust.bytes_(octets)) == f"given: {own}"
+    assert says(lambda: rust.swap(octets)) == f"given: {own}"
+    assert says(lambda: rust.turn(rows, [])) == f"one: {own}"
+    assert says(lambda: rust.turn([rows[0], rows[1]], [])) == f"one[1]: {own}"
+    assert says(lambda: rust.letters([], truths)) == f"levels: {own}"
+    assert says(lambda: rust.meet(person, shapes.Maybe(False, None))) == f"given.weights: {own}"
+    # So are its elements: that is what iterating over it gives.
+    one = f"MaskedConstant {why}"
+    assert says(lambda: rust.scale(list(marked), 1.0)) == f"given[1]: {one}"
+    assert says(lambda: rust.scale([], marked[1])) == f"factor: {one}"
+    assert says(lambda: rust.add(1, numpy.ma.array(5, mask=True))) == f"b: {own}"
+
+
+def test_a_masked_array_that_marks_nothing_is_sent(rust: typing.Any) -> None:
+    marked = numpy.ma.masked_array([1.0, -999.0], mask=[False, True])
+    for whole in (
+        numpy.ma.masked_array([1.0, 2.0]),
+        numpy.ma.masked_array([1.0, 2.0], mask=[False, False]),
+        marked.filled(2.0),
+    ):
+        assert list(rust.scale(whole, 2.0)) == [2.0, 4.0]
+        assert list(rust.scale(list(whole), 2.0)) == [2.0, 4.0]
+    assert list(rust.scale(marked.compressed(), 2.0)) == [2.0]
+
+
 def test_what_a_value_raises_is_noted_as_what_it_is_of(rust: typing.Any) -> None:
     class Heavy:
         def __float__(self) -> float:

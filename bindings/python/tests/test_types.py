@@ -92,6 +92,35 @@ def test_a_wrong_use_of_feeds_and_descriptors_is_found(tmp_path: pathlib.Path) -
     assert checked.stdout.count("error:") == 6, checked.stdout
 
 
+def test_a_wrong_use_of_a_case_is_found(tmp_path: pathlib.Path) -> None:
+    compile_python(ROOT / "tests/idl/python/shapes.idl", tmp_path / "shapes.py")
+    (tmp_path / "right.py").write_text(
+        "import shapes\n"
+        "choice: shapes.Choice = shapes.Choice.text('here')\n"
+        "number: int = shapes.Choice.number(1).number\n"
+        "value: int = shapes.Maybe.value_(1).value_\n"
+        "def told(choice: shapes.Choice) -> str:\n"
+        "    match choice:\n"
+        "        case shapes.Choice(text=text): return text\n"
+        "        case shapes.Choice(number=number): return str(number + 1)\n"
+        "    return str(choice.otherwise + 0.5)\n"
+    )
+    (tmp_path / "wrong.py").write_text(
+        "import shapes\n"
+        "choice = shapes.Choice.text(1)\n"
+        "other: shapes.Maybe = shapes.Choice.number(1)\n"
+        "text: str = choice.number\n"
+        "shapes.Choice.nothing(1)\n"
+        "choice.text = 1\n"
+    )
+    checked = mypy(tmp_path, "right.py")
+    assert checked.returncode == 0, checked.stdout
+    checked = mypy(tmp_path, "wrong.py")
+    assert {int(line.split(":")[1]) for line in checked.stdout.splitlines() if "error:" in line} == {
+        2, 3, 4, 5, 6,
+    }, checked.stdout  # fmt: skip
+
+
 def test_a_wrong_use_of_posted_calls_is_found(tmp_path: pathlib.Path) -> None:
     compile_python(ROOT / "tests/idl/python/shapes.idl", tmp_path / "shapes.py")
     (tmp_path / "right.py").write_text(

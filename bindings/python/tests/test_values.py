@@ -150,6 +150,36 @@ def test_each_case_of_a_union(client: typing.Any, shapes: Shapes, choice: typing
     assert client.choose(shapes.Choice(*choice)) == shapes.Choice(*choice)
 
 
+def test_a_union_is_made_and_asked_by_the_names_of_its_cases(
+    client: typing.Any, shapes: Shapes
+) -> None:
+    assert shapes.Choice.number(5) == shapes.Choice(1, 5)
+    assert shapes.Choice.text("text") == shapes.Choice(3, "text")
+    # What is left over: zero, which is no label.
+    assert shapes.Choice.otherwise(0.5) == shapes.Choice(0, 0.5)
+    assert shapes.Maybe.value_(7) == shapes.Maybe(True, 7)
+    assert client.choose(shapes.Choice.number(5)).number == 5
+    assert client.choose(shapes.Choice.text("text")).text == "text"
+    assert client.choose(shapes.Choice(2, 5)).number == 5
+    assert client.choose(shapes.Choice(-9, 0.5)).otherwise == 0.5
+
+
+def test_a_case_that_a_union_has_not_is_no_attribute_of_it(shapes: Shapes) -> None:
+    choice = shapes.Choice.text("text")
+    with pytest.raises(AttributeError, match="^Choice of discriminator 3 has no number$"):
+        choice.number
+    assert [hasattr(choice, name) for name in ("number", "text", "otherwise")] == [False, True, False]
+    assert getattr(shapes.Maybe(False, None), "value_", 0) == 0
+    # A case is not set: the value would be of another one, and the discriminator of this.
+    with pytest.raises(AttributeError):
+        choice.text = "other"
+    match choice:
+        case shapes.Choice(number=_) | shapes.Choice(otherwise=_):
+            pytest.fail("it has another case")
+        case shapes.Choice(text=text):
+            assert text == "text"
+
+
 def test_sequences_of_what_is_no_number(client: typing.Any, shapes: Shapes) -> None:
     assert client.letters(["a", "é"], [shapes.Level.HIGH] * 3) == ["a", "é", "3"]
 

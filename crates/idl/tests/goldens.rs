@@ -104,6 +104,68 @@ fn what_a_client_in_python_has_besides_is_no_name_of_an_operation() {
     assert_eq!(text.matches("def posting(self) -> NamesPosting:").count(), 1);
 }
 
+/// What Python's stubs of a text have for the cases of its unions.
+fn cases_in_python(text: &str) -> Vec<String> {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("unions.idl");
+    std::fs::write(&path, text).expect("it can be written");
+    let printed = compile_python(&model(&path));
+    let cases = printed.lines().filter(|line| line.contains("= _raw.Case["));
+    cases.map(|line| line.trim().replace("_raw.Case", "Case")).collect()
+}
+
+#[test]
+fn a_case_in_python_gets_a_line_behind_a_name_that_is_taken() {
+    let cases =
+        "case 1: long value; case 2: long discriminator; case 3: long from; case 4: long x;";
+    let found = cases_in_python(&format!("union Taken switch (long) {{ {cases} }};"));
+    let names = found.iter().map(|line| line.split(' ').next().unwrap_or_default());
+    assert_eq!(names.collect::<Vec<_>>(), ["value_", "discriminator_", "from_", "x"]);
+}
+
+#[test]
+fn a_case_in_python_is_selected_by_its_first_label_as_python_has_it() {
+    let found = cases_in_python(
+        "enum Size { TINY, BIG };
+         union Number switch (long) { case 7: case -2: string a; };
+         union Letter switch (char) { case 'a': string a; };
+         union Truth switch (boolean) { case TRUE: string a; };
+         union Sized switch (Size) { case BIG: string a; };",
+    );
+    let labels = ["7, -2", "\"a\"", "True", "Size.BIG"];
+    assert_eq!(found, labels.map(|labels| format!("a = Case[\"str\"]({labels})")));
+}
+
+#[test]
+fn the_comment_of_a_case_stands_above_its_name_in_python() {
+    let text = "union Told switch (long) {\n/// By name.\ncase 1: string a;\n};";
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let path = directory.path().join("unions.idl");
+    std::fs::write(&path, text).expect("it can be written");
+    let printed = compile_python(&model(&path));
+    assert!(printed.contains("    #: By name.\n    a = _raw.Case[\"str\"](1)\n"), "{printed}");
+}
+
+#[test]
+fn a_default_in_python_is_selected_by_what_is_no_label() {
+    let least: String = (0..128).map(|label| format!("case {label}: ")).collect();
+    let found = cases_in_python(&format!(
+        "enum Size {{ TINY, BIG }};
+         @range(min = 5, max = 9) typedef octet Few;
+         union Number switch (long) {{ case 0: case 2: long a; default: string z; }};
+         union Byte switch (int8) {{ {least} long a; default: string z; }};
+         union Letter switch (char) {{ case '\\0': long a; default: string z; }};
+         union Truth switch (boolean) {{ case FALSE: long a; default: string z; }};
+         union Sized switch (Size) {{ case TINY: long a; default: string z; }};
+         union Ranged switch (Few) {{ case 5: long a; default: string z; }};
+         union Both switch (long) {{ case 1: long a; case 5: default: string z; }};"
+    ));
+    let rest = found.iter().filter_map(|line| line.strip_prefix("z = Case[\"str\"]("));
+    let selecting = rest.map(|rest| rest.split(", unless=").next().unwrap_or_default());
+    let wanted = ["1", "-1", "\"\\U00000001\"", "True", "Size.BIG", "6", "5"];
+    assert_eq!(selecting.collect::<Vec<_>>(), wanted);
+}
+
 #[test]
 fn every_language_passes_descriptors_and_feeds() {
     for file in ["descriptors", "feeds"] {

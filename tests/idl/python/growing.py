@@ -34,10 +34,11 @@ class Place(_raw.Record):
 class Choice(_raw.Record):
     """Union `growing::Choice`."""
 
-    #: 1: one
-    #: default: other
     discriminator: int
     value: int | str
+
+    one = _raw.Case["int"](1)
+    other = _raw.Case["str"](0, unless=(1,))
 
 
 @_dataclasses.dataclass(slots=True, eq=False)

@@ -56,20 +56,22 @@ class Packed(_raw.Record):
 class Choice(_raw.Record):
     """Union `shapes::Choice`."""
 
-    #: 1, 2: number
-    #: 3: text
-    #: default: otherwise
     discriminator: int
     value: int | str | float
+
+    number = _raw.Case["int"](1, 2)
+    text = _raw.Case["str"](3)
+    otherwise = _raw.Case["float"](0, unless=(1, 2, 3))
 
 
 @_dataclasses.dataclass(slots=True, eq=False)
 class Maybe(_raw.Record):
     """Union `shapes::Maybe`."""
 
-    #: 1: value
     discriminator: bool
     value: int | None
+
+    value_ = _raw.Case["int"](True)
 
 
 @_dataclasses.dataclass(slots=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import functools
 import os
 import sys
 import typing
@@ -35,6 +36,7 @@ __all__ = [
     "AsyncClient",
     "AsyncServer",
     "Buffer",
+    "Case",
     "Client",
     "DescriptorLike",
     "Exported",
@@ -57,6 +59,42 @@ class Record:
             return NotImplemented
         names = [name for one in type(self).__mro__ for name in getattr(one, "__slots__", ())]
         return all(_are_same(getattr(self, name), getattr(other, name)) for name in names)
+
+
+_Held = typing.TypeVar("_Held")
+_Union = typing.TypeVar("_Union")
+
+
+class Case(typing.Generic[_Held]):
+    """A case of a union, by the name of its member: of the class what makes a union of it from its
+    value, of a union its value. Of a union that has another case it is an ``AttributeError``, so
+    that ``hasattr``, ``getattr`` with a default and the patterns of ``match`` ask which it has."""
+
+    __slots__ = ("_labels", "_name", "_unless")
+
+    def __init__(self, *labels: object, unless: tuple[object, ...] | None = None) -> None:
+        self._labels = labels
+        #: The labels of all others, where this is what is left over.
+        self._unless = unless
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @typing.overload
+    def __get__(
+        self, union: None, kind: typing.Callable[..., _Union]
+    ) -> typing.Callable[[_Held], _Union]: ...
+
+    @typing.overload
+    def __get__(self, union: object, kind: object) -> _Held: ...
+
+    def __get__(self, union: typing.Any, kind: typing.Any) -> typing.Any:
+        if union is None:
+            return functools.partial(kind, self._labels[0])
+        number = union.discriminator
+        if number in self._labels if self._unless is None else number not in self._unless:
+            return union.value
+        raise AttributeError(f"{kind.__name__} of discriminator {number!r} has no {self._name}")
 
 
 def _are_same(one: object, other: object) -> bool:

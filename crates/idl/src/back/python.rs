@@ -14,6 +14,7 @@ mod names;
 mod posting;
 pub(super) mod selftest;
 mod text;
+mod unions;
 
 use crate::back::python::names::Names;
 use crate::back::python::text::Text;

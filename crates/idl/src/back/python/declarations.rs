@@ -7,8 +7,8 @@ use crate::back::python::names::{constant_names, member_names};
 use crate::back::python::text::{Text, bytes, quoted, tuple};
 use crate::layout::{Shape, members, shape};
 use crate::model::{
-    Bitmask, Bitset, Constant, DeclarationId, Enum, Kind, Member, Primitive, Type, Union,
-    UnionDefault, Value,
+    Bitmask, Bitset, Constant, DeclarationId, Enum, Kind, Member, Primitive, Type, UnionDefault,
+    Value,
 };
 
 impl Python<'_> {
@@ -35,17 +35,22 @@ impl Python<'_> {
 
     fn constant(&self, id: DeclarationId, constant: &Constant, text: &mut Text) {
         let declaration = self.model.declaration(id);
-        let value = match (&constant.value, self.model.resolved(&constant.declared)) {
-            (Value::Char(letter), _) => quoted(&letter.to_string()),
-            (Value::Boolean(true), _) => String::from("True"),
-            (Value::Boolean(false), _) => String::from("False"),
-            (Value::Enumerator(owner, index), _) => self.enumerator(*owner, *index),
-            // Sixteen bytes in a message; here the number that the file says.
-            (value, _) => self.number_of(value),
-        };
+        let value = self.literal(&constant.value);
         text.line("");
         text.comment(&declaration.doc);
         text.line(&format!("{}: _typing.Final = {value}", self.names.declaration(id)));
+    }
+
+    /// A constant or a label as Python has it.
+    pub fn literal(&self, value: &Value) -> String {
+        match value {
+            Value::Char(letter) => quoted(&letter.to_string()),
+            Value::Boolean(true) => String::from("True"),
+            Value::Boolean(false) => String::from("False"),
+            Value::Enumerator(owner, index) => self.enumerator(*owner, *index),
+            // A long double is sixteen bytes in a message; here the number that the file says.
+            value => self.number_of(value),
+        }
     }
 
     pub fn enumerator(&self, id: DeclarationId, index: u32) -> String {
@@ -74,7 +79,7 @@ impl Python<'_> {
         });
     }
 
-    fn record(
+    pub fn record(
         &self,
         id: DeclarationId,
         (what, base): (&str, &str),
@@ -113,29 +118,6 @@ impl Python<'_> {
         self.class(id, ("Exception", decorator, "_nearcall.Raised"), text, |text| {
             text.line("");
             self.members(id, own, text);
-        });
-    }
-
-    fn union(&self, id: DeclarationId, union: &Union, text: &mut Text) {
-        let mut values: Vec<String> = Vec::new();
-        let cases = union.cases.iter().map(|case| self.member_annotation(&case.member));
-        let none = (union.default == UnionDefault::Implicit).then(|| String::from("None"));
-        for annotation in cases.chain(none) {
-            if !values.contains(&annotation) {
-                values.push(annotation);
-            }
-        }
-        let discriminator = self.annotation(&union.discriminator);
-        self.record(id, ("Union", "_raw.Record"), text, |text| {
-            for (case, index) in union.cases.iter().zip(0u32..) {
-                let labels = case.labels.iter().map(|label| self.number_of(label));
-                let default = UnionDefault::Case(index) == union.default;
-                let default = default.then(|| String::from("default"));
-                let labels: Vec<String> = labels.chain(default).collect();
-                text.line(&format!("#: {}: {}", labels.join(", "), case.member.name));
-            }
-            text.line(&format!("discriminator: {discriminator}"));
-            text.line(&format!("value: {}", values.join(" | ")));
         });
     }
 

@@ -25,6 +25,9 @@ const CLIENT: &[&str] = &["binding", "import_", "import_introduced", "posting", 
 /// What an exception has besides its members.
 const EXCEPTION: &[&str] = &["add_note", "args", "ran", "with_traceback"];
 
+/// What a union has besides its cases.
+const UNION: &[&str] = &["discriminator", "value"];
+
 /// Names that an interface gets.
 #[derive(Clone, Debug, Default)]
 pub struct InterfaceNames {
@@ -94,6 +97,15 @@ impl Names {
 pub fn member_names<'n>(names: impl Iterator<Item = &'n str>, is_exception: bool) -> Vec<String> {
     let mut used = NameSet::with(RESERVED);
     for name in EXCEPTION.iter().filter(|_| is_exception) {
+        used.take(name);
+    }
+    names.map(|name| used.take(&cased(name, Case::Snake))).collect()
+}
+
+/// Names of the cases of a union.
+pub fn case_names<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
+    let mut used = NameSet::with(RESERVED);
+    for name in UNION {
         used.take(name);
     }
     names.map(|name| used.take(&cased(name, Case::Snake))).collect()
