@@ -40,6 +40,8 @@ pub fn confine(command: &mut Command, built: &Path, record: &Path) -> io::Result
     fs::metadata(&library)?;
     append(record, &format!("{STARTED}\n"))?;
     command.env("LD_PRELOAD", library).env(RECORD, record);
+    // A trace of a panic is read from files, by calls that no procedure makes.
+    command.env("RUST_BACKTRACE", "0");
     // Or gcc's, which is a library itself, wants to be the first.
     let mut options = std::env::var_os("ASAN_OPTIONS").unwrap_or_default();
     options.push(OsString::from(":verify_asan_link_order=0"));
