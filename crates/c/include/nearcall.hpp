@@ -69,6 +69,7 @@ enum class reason : std::uint32_t {
     lent_elsewhere = NEARCALL_REASON_LENT_ELSEWHERE,
     forked = NEARCALL_REASON_FORKED,
     wrong_descriptor = NEARCALL_REASON_WRONG_DESCRIPTOR,
+    cancelled = NEARCALL_REASON_CANCELLED,
 };
 
 /* Why a call, an import or an export failed, and whether the procedure ran. */
