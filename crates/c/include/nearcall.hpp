@@ -69,6 +69,7 @@ enum class reason : std::uint32_t {
     lent_elsewhere = NEARCALL_REASON_LENT_ELSEWHERE,
     forked = NEARCALL_REASON_FORKED,
     wrong_descriptor = NEARCALL_REASON_WRONG_DESCRIPTOR,
+    cancelled = NEARCALL_REASON_CANCELLED,
 };
 
 /* Why a call, an import or an export failed, and whether the procedure ran. */
@@ -101,8 +102,52 @@ class call_error : public std::runtime_error {
     std::uint64_t incarnation_ = 0;
 };
 
-/* What exceptions of interfaces have in common. */
-struct exception : std::exception {};
+namespace detail {
+
+/* What an exception says: its type's name, and members behind it. */
+struct words {
+    std::string text;
+    bool has_members = false;
+};
+
+} // namespace detail
+
+/* What exceptions of interfaces have in common. `what()` is the type's name and the members that
+ * are words, texts or enumerators, as they were when it was asked first; a copy is asked anew, so
+ * that it costs nothing to make one of what was never asked, and cannot fail. */
+struct exception : std::exception {
+    exception() noexcept = default;
+    exception(const exception &other) noexcept : std::exception(other) {}
+    exception &operator=(const exception &) noexcept {
+        delete nc_words_.exchange(nullptr, std::memory_order_acq_rel);
+        return *this;
+    }
+    ~exception() override { delete nc_words_.load(std::memory_order_acquire); }
+
+  protected:
+    /* What `what()` returns: what `say` adds to the name, or the name alone if there is no memory.
+     * Of threads that ask at once, which may hold the same exception, all return the same. */
+    template <class S> const char *nc_said(const char *name, S say) const noexcept {
+        const detail::words *said = nc_words_.load(std::memory_order_acquire);
+        if (said != nullptr) {
+            return said->text.c_str();
+        }
+        try {
+            auto made = std::make_unique<detail::words>();
+            made->text = name;
+            say(*made);
+            if (nc_words_.compare_exchange_strong(said, made.get(), std::memory_order_acq_rel)) {
+                said = made.release();
+            }
+            return said->text.c_str();
+        } catch (...) {
+            return name;
+        }
+    }
+
+  private:
+    mutable std::atomic<const detail::words *> nc_words_{nullptr};
+};
 
 /* Knobs of a domain: those of nearcall.h, as they are where nobody turns them. */
 struct domain_options : nearcall_domain_options {

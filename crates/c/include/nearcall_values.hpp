@@ -103,6 +103,79 @@ template <class U> void check_case(const char *name, const U &value, std::size_t
     }
 }
 
+/* Of one text no more than so many bytes are said: a peer may have made it long. */
+constexpr std::size_t said_bytes_max = 200;
+
+/* What is said of a member comes behind this. */
+inline std::string &say_member(words &words, const char *member) {
+    words.text += words.has_members ? ", " : ": ";
+    words.has_members = true;
+    return words.text.append(member).append(" = ");
+}
+
+/* Text as it is, in one line, and cut between characters. */
+inline void say_text(std::string &said, char quote, const char *text, std::size_t length) {
+    std::size_t count = length < said_bytes_max ? length : said_bytes_max;
+    const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };
+    if (count < length) {
+        for (int back = 0; back < 3 && continues(text[count]); back++) {
+            count--;
+        }
+    }
+    said += quote;
+    for (std::size_t i = 0; i < count; i++) {
+        const auto byte = static_cast<unsigned char>(text[i]);
+        if (byte < 0x20 || byte == 0x7f) {
+            char escaped[8];
+            std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(byte));
+            said += escaped;
+        } else {
+            said += text[i];
+        }
+    }
+    said += quote;
+    if (count < length) {
+        said += "...";
+    }
+}
+
+inline void nc_say(words &words, const char *member, const std::string &value) {
+    say_text(say_member(words, member), '"', value.data(), value.size());
+}
+
+template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>
+void nc_say(words &words, const char *member, T value) {
+    std::string &said = say_member(words, member);
+    if constexpr (std::is_same<T, bool>::value) {
+        said += value ? "true" : "false";
+    } else if constexpr (std::is_same<T, char>::value) {
+        say_text(said, '\'', &value, 1);
+    } else if constexpr (std::is_floating_point<T>::value) {
+        char digits[32];
+        std::snprintf(digits, sizeof digits, "%.*g", std::numeric_limits<T>::digits10,
+                      static_cast<double>(value));
+        said += digits;
+    } else {
+        said += std::to_string(value);
+    }
+}
+
+/* By name; what no enumerator has, as a number. */
+template <class T, std::enable_if_t<std::is_enum<T>::value, int> = 0>
+void nc_say(words &words, const char *member, T value) {
+    const char *name = nc_name(value);
+    std::string &said = say_member(words, member);
+    said += name != nullptr ? name : std::to_string(static_cast<std::int32_t>(value));
+}
+
+/* Nothing of what is not there. */
+template <class T>
+void nc_say(words &words, const char *member, const std::optional<T> &value) {
+    if (value) {
+        nc_say(words, member, *value);
+    }
+}
+
 /* A sequence of C of what is where it is: its stubs do not write to it. */
 template <class C> C in_place(bytes value) {
     C sequence;

@@ -47,8 +47,11 @@ pub enum CallError {
     CallAborted {
         /// The procedure.
         procedure: ProcedureName<'static>,
-        /// The deadline that passed, or how long it was until the wait was interrupted.
+        /// The deadline that passed; of a call that was cancelled, how long it was waited for.
         deadline: Duration,
+        /// Whether a [`Cancellation`](crate::Cancellation), or a signal that Python heeds, ended
+        /// the wait; else it was the deadline.
+        was_cancelled: bool,
         /// The life of the server that it is in.
         incarnation: u64,
     },

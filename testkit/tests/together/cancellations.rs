@@ -59,7 +59,8 @@ fn cancelled<T>(work: impl FnOnce() -> T) -> T {
 #[track_caller]
 fn expect_aborted<T: std::fmt::Debug>(outcome: Result<T, CallError>) {
     let error = outcome.unwrap_err();
-    assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+    assert!(matches!(error, CallError::CallAborted { was_cancelled: true, .. }), "{error}");
+    assert!(error.to_string().contains(" was cancelled after "), "{error}");
     assert_eq!(error.ran(), Ran::Maybe);
 }
 
@@ -257,7 +258,8 @@ fn fastthreads_are_cancelled_each_for_itself() {
         let uncancelled = Cancellation::new();
         assert!(uncancelled.run(|| client.doze(50)).is_ok());
         let hasty = client.with_deadline(Duration::from_millis(50));
-        expect_aborted(uncancelled.run(|| hasty.doze(SLOW_MS)));
+        let late = uncancelled.run(|| hasty.doze(SLOW_MS)).unwrap_err();
+        assert!(matches!(late, CallError::CallAborted { was_cancelled: false, .. }), "{late}");
     });
 }
 

@@ -84,7 +84,8 @@ fn give_up(client: &ContractClient, deadline: Duration) {
     while client.seen().unwrap() == (0, 0) {
         let begin = Instant::now();
         let error = hasty.work_until_cancelled(60_000).unwrap_err();
-        assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
+        assert!(matches!(error, CallError::CallAborted { was_cancelled: false, .. }), "{error}");
+        assert!(error.to_string().contains(" did not return within "), "{error}");
         assert!((deadline..10 * SECOND).contains(&begin.elapsed()));
         while client.binding().captured_count() > 0 {
             std::thread::yield_now();

@@ -1,6 +1,7 @@
 /* A client of witness.idl, whose calls are cancelled by another thread. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <string.h>
 #include <time.h>
 
 #include "check.h"
@@ -21,6 +22,8 @@ static void check_cancelled(witness_Witness *client, nearcall_cancellation *canc
     CHECK(pthread_create(&other, NULL, cancel_soon, cancelled) == 0);
     witness_Witness_linger(client, &env);
     CHECK(env.outcome == NEARCALL_CALL_ABORTED && env.ran == NEARCALL_RAN_MAYBE);
+    CHECK(env.reason == NEARCALL_REASON_CANCELLED);
+    CHECK(strstr(env.message, "was cancelled after") != NULL);
     CHECK(pthread_join(other, NULL) == 0);
     CHECK(nearcall_cancellation_is_cancelled(cancelled));
 }
@@ -64,13 +67,17 @@ static bool are_seen(witness_Witness *client) {
 int main(int argc, char **argv) {
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);
-    witness_Witness *client;
+    witness_Witness *client, *late;
     CHECK(domain != NULL && argc == 2);
     client = nearcall_import_witness_Witness(domain, argv[1], &env);
     CHECK(client != NULL);
     while (!are_seen(client)) {
     }
     nearcall_cancellation_release(NULL);
+    late = nearcall_with_deadline_witness_Witness(client, 20000000);
+    witness_Witness_linger(late, &env);
+    CHECK(env.outcome == NEARCALL_CALL_ABORTED && env.reason == NEARCALL_REASON_NONE);
+    nearcall_release_witness_Witness(late);
     nearcall_release_witness_Witness(client);
     nearcall_domain_release(domain);
     puts("done");

@@ -22,7 +22,8 @@ bool is_given_up(witness::Witness &client) {
     try {
         client.linger();
     } catch (const nearcall::call_error &error) {
-        return error.outcome == NEARCALL_CALL_ABORTED && error.ran == NEARCALL_RAN_MAYBE;
+        return error.outcome == NEARCALL_CALL_ABORTED && error.ran == NEARCALL_RAN_MAYBE &&
+               error.reason() == nearcall::reason::cancelled;
     }
     return false;
 }

@@ -24,6 +24,8 @@ void find(const statuses::Shelf &shelf) {
     CHECK(shelf.Find({"1"}).text == "here");
     const RpcStatus lost = raised([&] { shelf.Find({"496"}); });
     CHECK(lost.code == RpcCode::NOT_FOUND && lost.message == "no book 496");
+    CHECK(lost.what() ==
+          std::string("grpc::RpcStatus: code = NOT_FOUND, message = \"no book 496\""));
     CHECK(std::string(lost.details.begin(), lost.details.end()) == "496");
     const RpcStatus bad = raised([&] { shelf.Find({""}); });
     CHECK(bad.code == RpcCode::INVALID_ARGUMENT && bad.message == "no number");

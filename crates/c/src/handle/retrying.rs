@@ -55,6 +55,7 @@ mod tests {
     #[test]
     fn c_is_told_what_rust_is() {
         let (procedure, incarnation) = (ProcedureName::new("work"), 7);
+        let deadline = Duration::ZERO;
         let not_executed = |reason| CallError::NotExecuted { procedure, reason };
         for (error, reason, life) in [
             (CallError::Usage(UsageError::LentElsewhere), Reason::LentElsewhere as u32, 0),
@@ -63,8 +64,13 @@ mod tests {
             (not_executed(NotExecuted::DeadlinePassed), Reason::DeadlinePassed as u32, 0),
             (CallError::CallFailed { procedure, incarnation }, NO_REASON, 7),
             (
-                CallError::CallAborted { procedure, deadline: Duration::ZERO, incarnation },
+                CallError::CallAborted { procedure, deadline, was_cancelled: false, incarnation },
                 NO_REASON,
+                7,
+            ),
+            (
+                CallError::CallAborted { procedure, deadline, was_cancelled: true, incarnation },
+                Reason::Cancelled as u32,
                 7,
             ),
             (CallError::Panicked { procedure }, NO_REASON, 0),

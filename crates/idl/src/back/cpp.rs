@@ -19,6 +19,7 @@ mod feeds;
 mod given;
 mod interface;
 mod posting;
+mod said;
 pub(super) mod selftest;
 mod types;
 

@@ -45,7 +45,7 @@ static OF_FASTTHREAD: nearcall_threads::Local<Flags> =
 /// let theirs = cancellation.clone();
 /// std::thread::spawn(move || theirs.cancel());
 /// match cancellation.run(slow) {
-///     Err(nearcall::CallError::CallAborted { .. }) => println!("cancelled"),
+///     Err(nearcall::CallError::CallAborted { was_cancelled: true, .. }) => println!("cancelled"),
 ///     other => println!("{other:?}"),
 /// }
 /// ```

@@ -86,7 +86,7 @@ impl Wait<'_> {
                 Step::Sleep { slice_ns } => {
                     end_spinning(&mut spinner, clock::ns_since(start));
                     if cancellation::is_cancelled() {
-                        break self.give_up(clock::ns_since(start));
+                        break self.give_up_cancelled(clock::ns_since(start));
                     }
                     self.call_for_relief(slices);
                     slices = slices.saturating_add(1);
@@ -97,10 +97,10 @@ impl Wait<'_> {
                         break ended;
                     }
                     if interrupt::is_interrupted() {
-                        break self.give_up(clock::ns_since(start));
+                        break self.give_up_cancelled(clock::ns_since(start));
                     }
                 }
-                Step::GiveUp => break self.give_up(self.deadline.ns),
+                Step::GiveUp => break self.give_up_late(),
             }
             match turn::poll(self.turn(), self.sequence) {
                 Poll::Pending => {}
@@ -190,8 +190,17 @@ impl Wait<'_> {
         }
     }
 
-    /// Aborts the call, which had `waited_ns` to return.
-    pub fn give_up(&self, waited_ns: u64) -> Result<(), NoReply> {
+    /// Aborts the call, whose deadline has passed.
+    pub fn give_up_late(&self) -> Result<(), NoReply> {
+        self.give_up(self.deadline.ns, false)
+    }
+
+    /// Aborts the call, which was waited for so long until it was cancelled.
+    pub fn give_up_cancelled(&self, waited_ns: u64) -> Result<(), NoReply> {
+        self.give_up(waited_ns, true)
+    }
+
+    fn give_up(&self, waited_ns: u64, was_cancelled: bool) -> Result<(), NoReply> {
         match turn::abort(self.turn(), self.sequence) {
             Ok(()) => {
                 // If nobody has claimed it yet, the server is to look, so that we get it back.
@@ -199,7 +208,8 @@ impl Wait<'_> {
                 let deadline = Duration::from_nanos(waited_ns);
                 let procedure = self.name();
                 let incarnation = self.grip.binding.incarnation;
-                let error = CallError::CallAborted { procedure, deadline, incarnation };
+                let error =
+                    CallError::CallAborted { procedure, deadline, was_cancelled, incarnation };
                 Err(NoReply::Captured(Box::new(error)))
             }
             Err(Poll::Replied { .. }) => Ok(()),

@@ -10,8 +10,8 @@ macro_rules! reasons {
     ($($name:ident = $number:literal,)+) => {
         /// Why nothing was bound, exported or run, where the kind of error alone does not say it:
         /// by the names that variants of [`BindError`], [`ExportError`], [`NotExecuted`] and
-        /// [`UsageError`] have, of which some share one. Numbers stay as they are once they are
-        /// released.
+        /// [`UsageError`] have, of which some share one; and `Cancelled` of a call that was aborted
+        /// by no deadline. Numbers stay as they are once they are released.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u32)]
         pub enum Reason {
@@ -61,6 +61,7 @@ reasons! {
     LentElsewhere = 30,
     Forked = 31,
     WrongDescriptor = 32,
+    Cancelled = 33,
 }
 
 impl Reason {
@@ -99,7 +100,8 @@ impl Reason {
             | Reason::NoMemory
             | Reason::LentElsewhere
             | Reason::Forked
-            | Reason::WrongDescriptor => false,
+            | Reason::WrongDescriptor
+            | Reason::Cancelled => false,
         }
     }
 }
@@ -174,9 +176,10 @@ impl Reason {
         match error {
             CallError::Usage(usage) => Some(usage.into()),
             CallError::NotExecuted { reason, .. } => Some((*reason).into()),
+            CallError::CallAborted { was_cancelled: true, .. } => Some(Reason::Cancelled),
             CallError::NoAStack { .. }
             | CallError::CallFailed { .. }
-            | CallError::CallAborted { .. }
+            | CallError::CallAborted { was_cancelled: false, .. }
             | CallError::Panicked { .. }
             | CallError::ResultsRefused { .. }
             | CallError::Peer { .. } => None,
@@ -253,13 +256,14 @@ mod tests {
 
     /// One of each kind.
     fn call_errors() -> [CallError; 8] {
-        let (procedure, reason) = (PROCEDURE, NotExecuted::Overloaded);
+        let (procedure, reason, deadline) = (PROCEDURE, NotExecuted::Overloaded, Duration::ZERO);
+        let (incarnation, was_cancelled) = (7, true);
         [
             CallError::Usage(UsageError::LentElsewhere),
             CallError::NoAStack { procedure },
             CallError::NotExecuted { procedure, reason },
             CallError::CallFailed { procedure, incarnation: 7 },
-            CallError::CallAborted { procedure, deadline: Duration::ZERO, incarnation: 7 },
+            CallError::CallAborted { procedure, deadline, was_cancelled, incarnation },
             CallError::Panicked { procedure },
             CallError::ResultsRefused { procedure },
             CallError::Peer { procedure, fault: PeerFault::Status { claimed: 9 } },

@@ -33,8 +33,11 @@ impl fmt::Display for CallError {
                 "call failed: the server, in life {incarnation}, ended or gave up while it held \
                  {procedure}"
             ),
-            CallError::CallAborted { procedure, deadline, .. } => {
+            CallError::CallAborted { procedure, deadline, was_cancelled: false, .. } => {
                 write!(f, "call aborted: {procedure} did not return within {deadline:?}")
+            }
+            CallError::CallAborted { procedure, deadline, was_cancelled: true, .. } => {
+                write!(f, "call aborted: {procedure} was cancelled after {deadline:?}")
             }
             CallError::Panicked { procedure } => {
                 write!(f, "{procedure} panicked in the server, or was dropped there unfinished")

@@ -253,7 +253,7 @@ impl<'b> UnderWay<'b> {
                 Next::Look => {}
                 Next::Wait => return Poll::Pending,
                 Next::GiveUp => {
-                    if let Err(no_reply) = wait.give_up(self.deadline.ns) {
+                    if let Err(no_reply) = wait.give_up_late() {
                         return self.fail(grip, no_reply);
                     }
                 }

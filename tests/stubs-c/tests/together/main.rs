@@ -32,6 +32,7 @@ mod prealloc;
 mod reading;
 mod rebinds;
 mod retrying;
+mod saying;
 mod sizes;
 mod statuses;
 mod talking;

@@ -98,6 +98,9 @@ impl Cpp<'_, '_> {
             Kind::Interface(_) => return,
             _ => {}
         }
+        if let Kind::Exception(_) = declaration.kind {
+            self.print_enumerators_said(id, text);
+        }
         self.open_space(id, "HAS", text);
         text.doc(&declaration.doc);
         let name = &self.place(id).1;
@@ -145,8 +148,7 @@ impl Cpp<'_, '_> {
         }
         if !base.is_empty() {
             self.print_constructors(id, (&all, &names), name, text);
-            let id = &self.c.model.declaration(id).name;
-            text.line(format!("const char *what() const noexcept override {{ return \"{id}\"; }}"));
+            self.print_what(id, (&all, &names), text);
         }
         text.close("};");
     }

@@ -121,7 +121,7 @@ fn finish_unless_cancelled(reply: &Reply<'_, '_>, until: Option<Instant>) -> Res
     let begun = Instant::now();
     loop {
         if cancellation::is_cancelled() {
-            return reply.wait.give_up(begun.elapsed().as_nanos() as u64);
+            return reply.wait.give_up_cancelled(begun.elapsed().as_nanos() as u64);
         }
         let slice = Instant::now() + cancellation::SLICE;
         let end =
@@ -197,7 +197,8 @@ impl Reply<'_, '_> {
     #[cold]
     #[inline(never)]
     fn cancel(&self, cancelled: Unwind) -> Result<(), NoReply> {
-        let outcome = self.wait.give_up(self.wait.deadline.ns);
+        // Nobody reads for how long: the thread unwinds.
+        let outcome = self.wait.give_up_cancelled(0);
         if let Err(NoReply::Captured(_)) = outcome {
             self.wait.grip.capture(self.wait.sequence);
             cancelled.unwind();
@@ -213,7 +214,7 @@ impl Reply<'_, '_> {
         let binding = wait.grip.binding;
         match self.poll() {
             Poll::Replied { .. } => Some(Ok(())),
-            Poll::Pending if !is_in_time => Some(wait.give_up(wait.deadline.ns)),
+            Poll::Pending if !is_in_time => Some(wait.give_up_late()),
             Poll::Pending => wait.look_whether_ended(),
             Poll::Dead if binding.state.is_open() => Some(Err(wait.wrong(turn::read(wait.turn())))),
             Poll::Dead => Some(wait.classify()),
