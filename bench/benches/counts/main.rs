@@ -80,10 +80,12 @@ fn count_all() -> Result<(), Unstepped> {
 /// Of several looks at both sides, of each side the one with the fewest instructions.
 fn step(pair: &Pair, procedure: usize, expected: &Counts) -> Result<Stepped, Unstepped> {
     let mut fewest = pair.step(procedure)?;
-    for _ in 1..LOOKS_MAX {
-        if !is_any_off(&counts_of(&fewest.stub, &fewest.round), expected) {
+    for look in 1..LOOKS_MAX {
+        let counted = counts_of(&fewest.stub, &fewest.round);
+        if !is_any_off(&counted, expected) {
             break;
         }
+        println!("{}: {counted:?} at look {look}, {expected:?} committed", fewest.name);
         let Stepped { stub, round, .. } = pair.step(procedure)?;
         if stub.steps.len() < fewest.stub.steps.len() {
             fewest.stub = stub;

@@ -59,8 +59,8 @@
  *    and the feed goes on, unless nearcall_feed_is_over says that a batch before it failed. A
  *    procedure is lent the items it takes, and gives those it makes away; of one that the interface
  *    forbids its client is told NEARCALL_RESULTS_REFUSED behind those before it, and the feed is
- *    over. After an error of items, `ran` is NEARCALL_RAN_MAYBE whatever the outcome (but for
- *    NEARCALL_USAGE): what has opened the feed has run.
+ *    over. After an error of items, `ran` is never NEARCALL_RAN_NO, but for NEARCALL_USAGE, which
+ *    is of this item or batch alone: what has opened the feed has run.
  *  - Each side of an exchange is its caller's, who releases both. A procedure that is given an inlet
  *    and an outlet releases both, whatever it returns or raises; before it has returned, nothing
  *    comes and nothing goes. An item that is taken is the taker's; one that is given is the

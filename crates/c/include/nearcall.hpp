@@ -5,6 +5,7 @@
 #ifndef NEARCALL_HPP
 #define NEARCALL_HPP
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>

@@ -42,6 +42,7 @@
     DO(memfd_create) \
     DO(mmap) \
     DO(mprotect) \
+    DO(mremap) \
     DO(munmap) \
     DO(open) \
     DO(openat) \

@@ -113,7 +113,19 @@ inline std::string &say_member(words &words, const char *member) {
     return words.text.append(member).append(" = ");
 }
 
-/* Text as it is, in one line, and cut between characters. */
+/* How many bytes of text are not said as they are, from this one on: of a control character, a
+ * quotation mark, what escapes, and what ends a line in UTF-8. */
+inline std::size_t escaped_bytes(unsigned char byte, unsigned char next, unsigned char after) {
+    if (byte == 0xc2 && next < 0xa0) {
+        return 2;
+    }
+    if (byte == 0xe2 && next == 0x80 && (after == 0xa8 || after == 0xa9)) {
+        return 3;
+    }
+    return byte < 0x20 || byte == 0x7f || byte == '"' || byte == '\\' ? 1 : 0;
+}
+
+/* Text in one line, and cut between characters. */
 inline void say_text(std::string &said, char quote, const char *text, std::size_t length) {
     std::size_t count = length < said_bytes_max ? length : said_bytes_max;
     const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };
@@ -123,11 +135,15 @@ inline void say_text(std::string &said, char quote, const char *text, std::size_
         }
     }
     said += quote;
+    const auto at = [=](std::size_t i) {
+        return i < count ? static_cast<unsigned char>(text[i]) : static_cast<unsigned char>(0);
+    };
+    std::size_t plain = 0;
     for (std::size_t i = 0; i < count; i++) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        if (byte < 0x20 || byte == 0x7f) {
+        plain = std::max(plain, i + escaped_bytes(at(i), at(i + 1), at(i + 2)));
+        if (i < plain) {
             char escaped[8];
-            std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(byte));
+            std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned>(at(i)));
             said += escaped;
         } else {
             said += text[i];

@@ -344,8 +344,8 @@ pub enum NameError {
 
 impl CallError {
     /// Whether the procedure ran; after `Ran::No` a retry cannot run it twice. What has opened a
-    /// feed has run, in part at least, whatever became of the items: never `Ran::No`, but for an
-    /// item that is refused where it is put.
+    /// feed has run, in part at least, whatever became of the items: never `Ran::No`, but for
+    /// [`CallError::Usage`], which is of the item or batch alone that was refused here.
     pub fn ran(&self) -> Ran {
         match self {
             CallError::NoAStack { procedure } | CallError::NotExecuted { procedure, .. }

@@ -37,6 +37,7 @@ pub const CALLING: &[&str] = &[
     "memfd_create",
     "mmap",
     "mprotect",
+    "mremap",
     "munmap",
     "open",
     "openat",

@@ -23,7 +23,7 @@ use std::time::Duration;
 use nearcall::{Binding, CallError, Domain, NotExecuted, Policy, WhenExhausted};
 use testkit::confined::{List, confine};
 use testkit::faults::faults::{
-    FAULTS, FEEDING, FaultsClient, FeedingClient, PASSING, PassingClient,
+    FAULTS, FEEDING, FaultsClient, FeedingClient, PASSING, PassingClient, Shape,
 };
 use testkit::introducing::{self, said_over};
 use testkit::introducing_stubs::introducing::HOST;
@@ -178,6 +178,7 @@ fn call_all_kinds(bound: &Bound) {
     let posting = faults.posting();
     let pending: Vec<_> = (0..32).map(|_| posting.work(1, 1, &[2]).unwrap()).collect();
     pending.into_iter().for_each(|call| assert_eq!(call.collect().unwrap(), [1, 2]));
+    call_with_longer_and_longer_lists(faults);
     call_out_of_line(faults);
     for _ in 0..3 {
         drop(passing.back(given.as_fd()).unwrap());
@@ -204,6 +205,18 @@ fn call_all_kinds(bound: &Bound) {
 
 fn astacks_at_first() -> u32 {
     FAULTS.classes.iter().map(|class| class.count).sum()
+}
+
+/// They are marshalled to memory that grows, and read over those of earlier calls, which grow, too.
+/// Before longer memory is freed than theirs: from then on the C library moves none of that length.
+fn call_with_longer_and_longer_lists(faults: &FaultsClient) {
+    for count in [100, 3_000, 12_000] {
+        let name = |number: usize| format!("{number:060}");
+        let shape = |number| Shape { name: name(number), points: Vec::new() };
+        let given: Vec<_> = (0..count).map(shape).collect();
+        let mirrored = faults.mirror(&given).unwrap();
+        assert!(mirrored.iter().rev().eq(&given), "{count} of them");
+    }
 }
 
 fn call_out_of_line(faults: &FaultsClient) {

@@ -37,6 +37,10 @@ void raised(const saying::Sayer &client) {
     CHECK(said([&] { client.corrupt("bad header"); }) ==
           "saying::Corrupt: why = \"bad header\", at = 17");
     CHECK(said_of(client, "two\nlines\x7f") == "\"two\\x0alines\\x7f\"");
+    /* Nor ends what is said of it, a line of another alphabet, or what a terminal heeds. */
+    CHECK(said_of(client, "\", at = 7\\") == "\"\\x22, at = 7\\x5c\"");
+    CHECK(said_of(client, "a\xc2\x85z\xe2\x80\xa8\xc2\xa0") ==
+          "\"a\\xc2\\x85z\\xe2\\x80\\xa8\xc2\xa0\"");
     CHECK(said_of(client, std::string(200, 'a')) == '"' + std::string(200, 'a') + '"');
     CHECK(said_of(client, std::string(1 << 20, 'a')) == '"' + std::string(200, 'a') + "\"...");
     // A character of three bytes would be cut in its middle.

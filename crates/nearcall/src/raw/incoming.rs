@@ -464,9 +464,10 @@ fn elements<T: Element>(
     // SAFETY: the vector has room for so many elements, which are as many bytes, alive and not
     // looked at by anybody else until the copy has ended; they may be anything.
     let target = unsafe { std::slice::from_raw_parts_mut(base, count * size_of::<T>()) };
-    let written = copy(target)?.len();
-    assert!(written == count * size_of::<T>(), "a copy is of all elements");
-    // SAFETY: so many bytes of theirs were written, and any bytes are an `Element`.
+    let written = copy(target)?;
+    let is_all = written.len() == count * size_of::<T>();
+    assert!(is_all && std::ptr::eq(written.as_ptr(), base.cast()), "all elements are copied here");
+    // SAFETY: all their bytes were written, as was asserted, and any bytes are an `Element`.
     unsafe { elements.set_len(count) };
     Ok(elements)
 }

@@ -59,11 +59,13 @@ const BY_SERVERS_ALONE: [&str; 14] = [
 /// Of memory that is lent.
 const BY_CLIENTS_ALONE: [&str; 1] = ["ftruncate"];
 
-const BY_CHANCE: [&str; 7] = [
+const BY_CHANCE: [&str; 8] = [
     "brk",
     "clock_gettime",
     "clock_nanosleep",
     "exit",
+    // Memory that grows where it is long.
+    "mremap",
     // Before Linux 6.4, and where `prctl` fails.
     "open",
     "sched_setaffinity",

@@ -1,9 +1,7 @@
 //! An exception in C++ says its name and its members, whoever catches it, and in a bounded length
 //! whoever has raised it.
 
-use std::process::Command;
-
-use crate::support::{Workshop, lacking, ways};
+use crate::support::{Workshop, domain, lacking, ways};
 
 #[test]
 fn an_exception_says_its_name_and_its_members() {
@@ -14,8 +12,7 @@ fn an_exception_says_its_name_and_its_members() {
     for (compiler, flags) in &ways {
         let workshop = Workshop::of("cpp", "saying.idl");
         let program = workshop.program(compiler, "sayer_cpp", flags);
-        let mut command = Command::new(program);
-        let output = command.env("XDG_RUNTIME_DIR", workshop.path()).output().expect("it starts");
+        let output = domain(&program, workshop.path()).output().expect("it starts");
         let said = String::from_utf8(output.stderr).expect("it is text");
         assert!(output.status.success(), "{said}");
         assert_eq!(output.stdout, b"done\n");
