@@ -41,6 +41,14 @@ impl HeadWords {
         (self.high >> 32) as u32
     }
 
+    /// Whether the message takes at most so many bytes and none of these `flags` of the origin is
+    /// set: one comparison.
+    #[inline(always)]
+    pub fn is_within(self, bytes_max: u32, flags: u32) -> bool {
+        let judged = u64::from(flags) << 32 | u64::from(u32::MAX);
+        self.high & judged <= u64::from(bytes_max)
+    }
+
     /// Loads the words. What the writer of the turn wrote before it is seen after this: the load of
     /// the turn is an acquire.
     #[inline(always)]
@@ -197,5 +205,20 @@ mod tests {
         assert_eq!(words, one_by_one(&head));
         let want = [0x1000_0001, 0x2000_0002, 0x3000_0003, 0x4000_0004];
         assert_eq!([words.turn(), words.selector(), words.message_bytes(), words.origin()], want);
+    }
+
+    #[test]
+    fn a_message_is_within_its_length_without_the_flags_that_are_asked_for() {
+        let words = |message_bytes: u32, origin: u32| HeadWords {
+            low: u64::MAX,
+            high: u64::from(origin) << 32 | u64::from(message_bytes),
+        };
+        assert!(words(48, 0xffff).is_within(48, 0x7ffd_0000));
+        assert!(words(48, 0x8002_0001).is_within(48, 0x7ffd_0000));
+        assert!(!words(49, 0).is_within(48, 0x7ffd_0000));
+        assert!(!words(u32::MAX, 0).is_within(u32::MAX - 1, 0));
+        for flag in (0..32).map(|bit| 1 << bit).filter(|flag| 0x7ffd_0000 & flag != 0) {
+            assert!(!words(0, flag).is_within(u32::MAX, 0x7ffd_0000), "{flag:x}");
+        }
     }
 }

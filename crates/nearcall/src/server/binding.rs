@@ -5,7 +5,7 @@ mod charging;
 use std::collections::HashMap;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use nearcall_abi::message::Message;
@@ -121,6 +121,9 @@ pub(crate) struct ServerAStack {
     pub replied_bytes: AtomicU32,
     /// Of its last call that may have been replied to later.
     pub awaited_procedure: AtomicU32,
+    /// The last procedure that was found to be of this class, and one that may be called without a
+    /// further look: it is so for good.
+    usual: AtomicU64,
     /// Out-of-line segment that the client sent for arguments.
     pub request: Mutex<Option<OutOfLine>>,
     /// Out-of-line segment for results.
@@ -133,7 +136,10 @@ pub(crate) struct ServerAStack {
 const _: () = assert!(offset_of!(ServerAStack, index) == 0);
 const _: () = assert!(offset_of!(ServerAStack, class) == 4);
 const _: () = assert!(offset_of!(ServerAStack, replied_bytes) == 8);
-const _: () = assert!(offset_of!(ServerAStack, awaited_procedure) < NEAR_RECORD_BYTES);
+const _: () = assert!(offset_of!(ServerAStack, usual) < NEAR_RECORD_BYTES);
+
+/// No selector, which has fewer bits.
+const NO_PROCEDURE: u64 = u64::MAX;
 
 /// What a server binding is made of.
 pub(crate) struct Parts {
@@ -234,6 +240,19 @@ impl ServerBinding {
     /// Every procedure of the interface.
     pub fn all_procedures(&self) -> &'static [ProcedureDescriptor] {
         self.entries.interface().procedures
+    }
+
+    /// Whether the procedure that `selector` claims to be is one that may be called without a
+    /// further look, and of the class of this A-stack.
+    #[inline(never)]
+    pub fn finds_usual(&self, astack: &ServerAStack, selector: u32) -> bool {
+        let procedure = self.procedures.get(selector as usize);
+        let is_usual = procedure.is_some_and(|each| u32::from(each.class) == astack.class);
+        if is_usual {
+            // Relaxed: see `ServerAStack::is_usual`.
+            astack.usual.store(selector.into(), Ordering::Relaxed);
+        }
+        is_usual
     }
 
     /// Whether the client may call this procedure.
@@ -534,10 +553,19 @@ impl ServerAStack {
             class,
             replied_bytes: AtomicU32::new(0),
             awaited_procedure: AtomicU32::new(0),
+            usual: AtomicU64::new(NO_PROCEDURE),
             request: Mutex::default(),
             reply: Mutex::default(),
             replies: AtomicU32::new(0),
         }
+    }
+
+    /// Whether `selector` is the procedure that was found to be usual last: one comparison. If not,
+    /// [`ServerBinding::finds_usual`].
+    #[inline(always)]
+    pub fn is_usual(&self, selector: u32) -> bool {
+        // Relaxed: stands for itself, and whoever finds another one looks again.
+        self.usual.load(Ordering::Relaxed) == u64::from(selector)
     }
 
     /// The segment that the client sent for arguments.

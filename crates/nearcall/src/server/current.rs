@@ -271,6 +271,12 @@ pub(crate) fn leave_call() {
     UNTIL_NS.set(NEVER_NS);
 }
 
+/// The same of a call that had no deadline.
+#[inline]
+pub(crate) fn leave_usual_call() {
+    set_served(NONE);
+}
+
 /// When the client of the call that this thread serves stops waiting; `None`: never, or it serves
 /// none.
 ///

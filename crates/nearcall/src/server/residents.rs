@@ -204,7 +204,8 @@ impl Resident<'_> {
                             self.come_home()
                         }
                     };
-                    run::run_and(binding, astack, (sequence, words), Mode::Bell, come_home);
+                    let call = (sequence, words);
+                    run::run_by(processor::current, (binding, astack), call, Mode::Bell, come_home);
                 }
                 look => act_otherwise(binding, index, look),
             }

@@ -13,6 +13,7 @@ use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::HeadWords;
 use nearcall_os::astack::AStack;
+use nearcall_os::processor;
 use nearcall_os::segment::Segment;
 
 use super::binding::{ServerAStack, ServerBinding, wake_after};
@@ -20,7 +21,6 @@ use super::current;
 use super::estacks;
 use crate::client::linkage::OutOfLine;
 use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Outcome, Refusal, Replied, ServedCall};
-use crate::region::origin_word;
 
 /// In place of a status: nothing is wrong, but the reply may come later.
 const AWAITED: u32 = u32::MAX;
@@ -29,9 +29,10 @@ const AWAITED: u32 = u32::MAX;
 const ON_ESTACK: u32 = u32::MAX - 1;
 
 /// Where a call was posted from and where it was run, as of the moment of each: processor numbers.
+/// Short, so that it comes back in a register.
 pub(crate) struct Served {
-    pub client_processor: u32,
-    pub own_processor: u32,
+    pub client_processor: u16,
+    pub own_processor: u16,
 }
 
 /// Runs call `sequence` on an A-stack of `binding`, whose head says `words`, and replies with
@@ -43,14 +44,15 @@ pub(crate) fn run(
     call: (Sequence, HeadWords),
     mode: Mode,
 ) -> Option<Served> {
-    run_and(binding, astack, call, mode, || {})
+    run_by(processor::current, (binding, astack), call, mode, || {})
 }
 
-/// The same, and does something when the procedure has returned and its caller does not know yet.
+/// The same of a caller that knows `own_processor`, and that does something when the procedure has
+/// returned and its caller does not know yet.
 #[inline(always)]
-pub(crate) fn run_and(
-    binding: &ServerBinding,
-    astack: AStack<'_, ServerAStack>,
+pub(crate) fn run_by(
+    own_processor: impl Fn() -> u32,
+    (binding, astack): (&ServerBinding, AStack<'_, ServerAStack>),
     (sequence, words): (Sequence, HeadWords),
     mode: Mode,
     before_reply: impl FnOnce(),
@@ -70,43 +72,61 @@ pub(crate) fn run_and(
         }
         Taken::Not => return None,
     }
-    let wanted = binding.procedures.get(words.selector() as usize).map(|each| each.class.into());
-    let is_plain = words.origin() & (flag::OUT_OF_LINE | flag::DEADLINE) == 0;
-    let fits = words.message_bytes() <= astack.capacity_bytes();
-    let is_usual = is_plain && fits && wanted == Some(astack.record().class);
+    let is_plain = words.is_within(astack.capacity_bytes(), flag::OUT_OF_LINE | flag::DEADLINE);
+    let (record, selector) = (astack.record(), words.selector());
+    if !is_plain || !(record.is_usual(selector) || binding.finds_usual(record, selector)) {
+        return run_unusual((binding, astack), sequence, words, mode, before_reply);
+    }
     let call = ServedCall::new(binding, astack, words.message_bytes());
-    let refusal = if is_usual { 0 } else { judge(&call, words) };
-    let replied = match refusal {
-        0 => enter(&call, words.selector() as usize),
-        word => match answer_otherwise(&call, words, word) {
-            Some(replied) => replied,
-            None => {
-                before_reply();
-                return Some(served(words, origin_word(0)));
-            }
-        },
-    };
-    let origin = write_words(line, head, call.into_reply(), replied);
+    let replied = enter_and(&call, words.selector() as usize, current::leave_usual_call);
+    let own_processor = own_processor() & flag::PROCESSOR;
+    write_words(line, head, call.into_reply(), replied, own_processor);
     before_reply();
     end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
-    Some(served(words, origin))
+    Some(served(words, own_processor))
 }
 
-/// Of a call whose head said `words`, and whose reply's origin is this.
+/// Goes on with a claimed call that is not as most are: it is refused, or entered after a closer
+/// look. Apart to its end, so that others carry nothing of it along.
+#[cold]
+#[inline(never)]
+fn run_unusual(
+    (binding, astack): (&ServerBinding, AStack<'_, ServerAStack>),
+    sequence: Sequence,
+    words: HeadWords,
+    mode: Mode,
+    before_reply: impl FnOnce(),
+) -> Option<Served> {
+    let call = ServedCall::new(binding, astack, words.message_bytes());
+    let replied = answer_unusual(&call, words);
+    let own_processor = processor::current() & flag::PROCESSOR;
+    let Some(replied) = replied else {
+        before_reply();
+        return Some(served(words, own_processor));
+    };
+    let (line, head) = (astack.own_line::<ReplyLine>(), astack.head());
+    write_words(line, head, call.into_reply(), replied, own_processor);
+    before_reply();
+    end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
+    Some(served(words, own_processor))
+}
+
+/// Of a call whose head said `words`, and that was run on this processor.
 #[inline(always)]
-fn served(words: HeadWords, origin: u32) -> Served {
-    let client_processor = words.origin() & flag::PROCESSOR;
-    Served { client_processor, own_processor: origin & flag::PROCESSOR }
+fn served(words: HeadWords, processor: u32) -> Served {
+    const { assert!(flag::PROCESSOR == u16::MAX as u32) };
+    Served { client_processor: words.origin() as u16, own_processor: processor as u16 }
 }
 
-/// Fills the head's words but for the turn; the origin among them.
+/// Fills the head's words but for the turn.
 #[inline(always)]
 fn write_words(
     line: &ReplyLine,
     head: &AStackHead,
     out_of_line: Option<OutOfLine>,
     replied: Replied,
-) -> u32 {
+    own_processor: u32,
+) {
     let flags = match out_of_line {
         Some(reply) => {
             line.generation.store(reply.generation, Relaxed);
@@ -116,19 +136,15 @@ fn write_words(
     };
     head.selector.store(replied.status_word(), Relaxed);
     head.message_bytes.store(replied.message_bytes(), Relaxed);
-    let origin = origin_word(flags);
-    head.origin.store(origin, Relaxed);
-    origin
+    head.origin.store(own_processor | flags, Relaxed);
 }
 
-/// The call is refused with the status of this word, or its procedure may wait. `None`: the reply
-/// comes later.
-#[cold]
-#[inline(never)]
-fn answer_otherwise(call: &ServedCall<'_>, words: HeadWords, word: u32) -> Option<Replied> {
+/// Refuses it, or enters it. `None`: the reply comes later.
+fn answer_unusual(call: &ServedCall<'_>, words: HeadWords) -> Option<Replied> {
     let procedure = words.selector() as usize;
     let record = call.astack.record();
-    let replied = match word {
+    let replied = match judge(call, words) {
+        0 => enter(call, procedure),
         AWAITED => {
             record.awaited_procedure.store(words.selector(), Relaxed);
             enter(call, procedure)
@@ -172,7 +188,7 @@ pub(super) fn publish(
 ) {
     let astack = binding.astack(index);
     let (line, head) = (astack.own_line::<ReplyLine>(), astack.head());
-    write_words(line, head, out_of_line, replied);
+    write_words(line, head, out_of_line, replied, processor::current() & flag::PROCESSOR);
     end(binding, turn::reply(&head.turn, sequence, Mode::Bell), astack, sequence);
 }
 
@@ -224,8 +240,6 @@ pub(crate) fn let_go(binding: &ServerBinding, index: u32, sequence: Sequence) {
 /// Judges the words of a call that is not as most are: its arguments lie out of line, it has a
 /// deadline, its client may not call everything, or its procedure may wait. The word of the status
 /// that the call is refused with, [`AWAITED`], [`ON_ESTACK`], or 0.
-#[cold]
-#[inline(never)]
 fn judge(call: &ServedCall<'_>, words: HeadWords) -> u32 {
     let (binding, astack) = (call.binding, call.astack);
     match find_arguments(binding, astack, words) {
@@ -276,15 +290,20 @@ fn find_arguments(
     astack.record().request_segment(generation).map(Some)
 }
 
-#[inline(always)]
+/// Enters the procedure of a call that may have a deadline.
 pub(super) fn enter(call: &ServedCall<'_>, procedure: usize) -> Replied {
+    enter_and(call, procedure, current::leave_call)
+}
+
+#[inline(always)]
+fn enter_and(call: &ServedCall<'_>, procedure: usize, leave_call: impl FnOnce()) -> Replied {
     let binding = call.binding;
     current::enter_call(binding.key, call.astack.record().index);
     // A procedure that panics has broken its own state, not ours: nothing of the runtime is
     // borrowed mutably across the call.
     let outcome =
         catch_unwind(AssertUnwindSafe(|| binding.entries.enter(procedure, Arguments::new(call))));
-    current::leave_call();
+    leave_call();
     match outcome {
         Ok(Ok(replied)) => replied,
         Ok(Err(refusal)) => refused(binding, procedure, &refusal),

@@ -11,7 +11,7 @@ use nearcall_core::linger::BATCH_CALLS;
 use nearcall_core::turn::{self, Look};
 use nearcall_core::{Mode, Sequence, TurnWord};
 use nearcall_os::astack::AStack;
-use nearcall_os::processor::{self, Linger};
+use nearcall_os::processor::{self, KeptNumber, Linger};
 use nearcall_os::{HeadWords, HeldHead, clock, futex};
 
 use super::{NO_PROCESSOR, Watch};
@@ -120,22 +120,25 @@ impl Watch<'_> {
     /// The tightest loop there is: a function of its own, so that it has the registers to itself.
     #[inline(never)]
     fn stay_on(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
-        if !HeadWords::is_at_once() {
-            return self.stay_by_parts(binding, astack);
+        match KeptNumber::of_this_thread() {
+            Some(number) if HeadWords::is_at_once() => {
+                self.stay_by(HeadWords::load_at_once, || number.current(), binding, astack)
+            }
+            _ => self.stay_otherwise(binding, astack),
         }
-        self.stay_by(HeadWords::load_at_once, binding, astack)
     }
 
     #[cold]
     #[inline(never)]
-    fn stay_by_parts(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
-        self.stay_by(HeadWords::load, binding, astack)
+    fn stay_otherwise(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
+        self.stay_by(HeadWords::load, processor::current, binding, astack)
     }
 
     #[inline(always)]
     fn stay_by(
         &self,
         load: impl Load,
+        own_processor: impl Fn() -> u32,
         binding: &ServerBinding,
         astack: AStack<'_, ServerAStack>,
     ) -> Stayed {
@@ -153,12 +156,14 @@ impl Watch<'_> {
                 Look::Posted(sequence) => sequence,
                 _ => break,
             };
-            let Some(served) = self.run(binding, astack, (sequence, words), Mode::Hot) else {
+            let call = (sequence, words);
+            let served = self.run(&own_processor, (binding, astack), call, Mode::Hot);
+            let Some(served) = served else {
                 break;
             };
-            client_processor = served.client_processor;
+            client_processor = served.client_processor.into();
             (calls, polls) = (calls + 1, 0);
-            if client_processor == served.own_processor {
+            if served.client_processor == served.own_processor {
                 break;
             }
             self.until_next_call.pass();
@@ -175,21 +180,22 @@ impl Watch<'_> {
         call: (Sequence, HeadWords),
         mode: Mode,
     ) -> Option<u32> {
-        let served = self.run(binding, binding.astack(index), call, mode);
-        served.map(|served| served.client_processor)
+        let astack = (binding, binding.astack(index));
+        let served = self.run(&processor::current, astack, call, mode);
+        served.map(|served| served.client_processor.into())
     }
 
     /// Runs a call, and lets a relief know that this processor is in a procedure meanwhile.
     #[inline(always)]
     fn run(
         &self,
-        binding: &ServerBinding,
-        astack: AStack<'_, ServerAStack>,
+        own_processor: &impl Fn() -> u32,
+        astack: (&ServerBinding, AStack<'_, ServerAStack>),
         call: (Sequence, HeadWords),
         mode: Mode,
     ) -> Option<Served> {
         let entered = self.processors.enter();
-        let served = run::run(binding, astack, call, mode);
+        let served = run::run_by(own_processor, astack, call, mode, || {});
         // Apart: so that the common case does not carry the other along.
         if served.is_none() {
             self.leave_unserved(entered);
