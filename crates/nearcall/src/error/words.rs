@@ -188,6 +188,12 @@ impl fmt::Display for ExportError {
                 write!(f, "{name:?} is already exported")
             }
             ExportError::Policy(wrong) => wrong.fmt(f),
+            ExportError::NoRoom { what, limit, needed, interface } => {
+                let share = limit / 2;
+                let half = format!("one user may have half of them, {share}");
+                let begins = format!("a binding of {interface} begins with {needed}");
+                write!(f, "the domain allows {limit} {what}, {half}, and {begins}")
+            }
             ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }
     }
