@@ -170,7 +170,7 @@ impl fmt::Display for BindError {
                 write!(f, "the binding to {name:?} is revoked: nobody is introduced to it")
             }
             BindError::Peer { name, reason } => {
-                write!(f, "{name:?} broke the bind protocol: {reason}")
+                write!(f, "{name:?} did not complete the bind: {reason}")
             }
             BindError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }
