@@ -52,7 +52,8 @@ impl Semaphore {
     }
 
     /// Takes a permit; waits until there is one. They are given in the order of who came. Nothing
-    /// gives it back but [`Semaphore::release`], by any thread; [`Semaphore::permit`] does by itself.
+    /// gives it back but [`Semaphore::release`], by any thread; that of [`Semaphore::permit`] goes
+    /// back by itself.
     ///
     /// # Panics
     ///
@@ -66,8 +67,8 @@ impl Semaphore {
         }
     }
 
-    /// [`Semaphore::acquire`] for as long as a block: the permit is given back when what this returns
-    /// is dropped, also where the block panics or is cancelled.
+    /// [`Semaphore::acquire`] for as long as a block: the permit is given back when what this
+    /// returns is dropped, also where the block panics or is cancelled.
     ///
     /// # Panics
     ///
@@ -91,9 +92,9 @@ impl Semaphore {
         Permit { semaphore: self, stays: PhantomData }
     }
 
-    /// [`Semaphore::acquire`] for so long at most: whether it has taken a permit. One that is given in time is
-    /// the caller's, however late it goes on; one that is given after it is another one's. A time
-    /// that is longer than the clock can say does not pass.
+    /// [`Semaphore::acquire`] for so long at most: whether it has taken a permit. One that is given
+    /// in time is the caller's, however late it goes on; one that is given after it is another
+    /// one's. A time that is longer than the clock can say does not pass.
     ///
     /// # Panics
     ///

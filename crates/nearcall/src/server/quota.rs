@@ -88,8 +88,8 @@ fn said(options: &DomainOptions) -> [Option<u64>; RESOURCES] {
     ]
 }
 
-/// The first thing of which the options leave a user that is alone less than a bind takes: what, how
-/// much all users may have, and how much it takes.
+/// The first thing of which the options leave a user that is alone less than a bind takes: what,
+/// how much all users may have, and how much it takes.
 pub(crate) fn too_little_for(
     options: &DomainOptions,
     interface: &InterfaceDescriptor,

@@ -41,7 +41,7 @@ fn meaning(name: &str) -> Option<Meaning> {
     Some(match name {
         "uuid" | "version" | "pointer_default" => Meaning::For(&[Interface]),
         "in" | "out" => Meaning::For(&[Parameter]),
-        "prealloc" | "prealloc_client" | "fd" | "opaque" | "typical" => {
+        "prealloc" | "prealloc_client" | "fd" | "feed" | "opaque" | "typical" => {
             Meaning::For(&[Parameter, Operation])
         }
         "leaf" | "astack" => Meaning::For(&[Operation]),
@@ -268,7 +268,7 @@ fn wanted(name: &str) -> Option<RangeInclusive<usize>> {
         "uuid" | "version" | "pointer_default" | "switch_type" | "switch_is" | "typical" => 1..=1,
         "fd" => 0..=1,
         "astack" => 1..=2,
-        "leaf" | "opaque" | "prealloc" | "prealloc_client" => 0..=0,
+        "feed" | "leaf" | "opaque" | "prealloc" | "prealloc_client" => 0..=0,
         "size_is" | "max_is" | "length_is" | "last_is" => 1..=usize::MAX,
         _ => return None,
     })

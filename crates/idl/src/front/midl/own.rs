@@ -7,7 +7,7 @@ use super::lower::annotation;
 use crate::front::ast::{Annotation, Arguments, Name};
 
 /// Each by its name. Whether it fits what it stands before is the resolver's to judge.
-pub(super) const OWN: &[&str] = &["astack", "fd", "leaf", "opaque", "prealloc", "typical"];
+pub(super) const OWN: &[&str] = &["astack", "fd", "feed", "leaf", "opaque", "prealloc", "typical"];
 
 /// What attributes before an operation or parameter come to. One that is in the wrong place, given
 /// too little or too much, or repeated was reported, and is left out.

@@ -261,7 +261,7 @@ impl Parser {
         let span = self.advance();
         let message = "a pipe (C706, section 4.2.14) is outside what Nearcall maps";
         let finding = Diagnostic::new(&rules::PIPE, span, message)
-            .help("pass an array, in several calls if it is long");
+            .help("write `[feed]` before a parameter or operation of the items' type");
         self.report(finding);
         self.nested(Parser::specifier)?;
         Ok(SpecifierKind::Outside)
