@@ -179,7 +179,9 @@ typedef enum nearcall_reason {
     NEARCALL_REASON_FORKED = 31,         /* the binding is this process's parent's */
     NEARCALL_REASON_WRONG_DESCRIPTOR = 32,
     /* Of NEARCALL_CALL_ABORTED, which is a deadline's without it. */
-    NEARCALL_REASON_CANCELLED = 33 /* by a nearcall_cancellation */
+    NEARCALL_REASON_CANCELLED = 33, /* by a nearcall_cancellation */
+    /* Of NEARCALL_NOT_EXPORTED. */
+    NEARCALL_REASON_NO_ROOM = 34 /* by the domain's options nobody could ever bind */
 } nearcall_reason;
 
 /* How a call went; the last parameter of every call. A procedure raises through its own. After an

@@ -71,6 +71,7 @@ enum class reason : std::uint32_t {
     forked = NEARCALL_REASON_FORKED,
     wrong_descriptor = NEARCALL_REASON_WRONG_DESCRIPTOR,
     cancelled = NEARCALL_REASON_CANCELLED,
+    no_room = NEARCALL_REASON_NO_ROOM,
 };
 
 /* Why a call, an import or an export failed, and whether the procedure ran. */
@@ -403,6 +404,10 @@ class lent {
     std::uint8_t *data() { return own_.get(); }
     const std::uint8_t *data() const { return own_.get(); }
     std::size_t size() const { return size_; }
+    std::uint8_t *begin() { return data(); }
+    std::uint8_t *end() { return data() + size_; }
+    const std::uint8_t *begin() const { return data(); }
+    const std::uint8_t *end() const { return data() + size_; }
 
   private:
     struct release {
@@ -425,6 +430,8 @@ class bytes {
 
     const std::uint8_t *data() const { return data_; }
     std::size_t size() const { return size_; }
+    const std::uint8_t *begin() const { return data_; }
+    const std::uint8_t *end() const { return data_ + size_; }
     /* The first of them; all if there are not so many. */
     bytes first(std::size_t count) const { return {data_, count < size_ ? count : size_}; }
 

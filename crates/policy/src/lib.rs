@@ -5,8 +5,13 @@
 //! [[rule]]
 //! id = "operators"                  # what audit records call it
 //! interface = "files::Files"        # what is not said fits everybody
-//! group = 27
+//! group = 27                        # or uid, gid, cgroup, label: all that are said have to fit
 //! verdict = "admit"
+//!
+//! [[rule]]
+//! id = "stranger"
+//! uid = 1004
+//! verdict = "refuse"
 //!
 //! [[rule]]
 //! id = "readers"
@@ -55,7 +60,8 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::path::{Path, PathBuf};
 
 use nearcall::{BindingLimits, Limits, Priority, Rule, Rules, UserLimits, Verdict, Who};
-use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 /// Why a file is no policy.
 #[derive(Debug)]
@@ -102,14 +108,33 @@ pub enum PolicyError {
     },
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "entries")]
     rule: Vec<Entry>,
 }
 
-#[derive(Deserialize)]
+/// A list of rules: one bracket where there are to be two is the first mistake to be made.
+fn entries<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Entry>, D::Error> {
+    struct Entries;
+
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Vec<Entry>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("rules, each behind `[[rule]]`")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, rules: A) -> Result<Vec<Entry>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(rules))
+        }
+    }
+
+    text.deserialize_seq(Entries)
+}
+
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     id: String,
@@ -128,8 +153,9 @@ struct Entry {
 }
 
 /// Nobody is admitted to hold nothing.
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[serde(expecting = "a table of what a user may hold; which user a rule is for is said by `uid`")]
 struct UserEntry {
     handshakes_max: Option<NonZeroU32>,
     bindings_max: Option<NonZeroU32>,
@@ -139,8 +165,9 @@ struct UserEntry {
     descriptors_max: Option<NonZeroU32>,
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
+#[serde(expecting = "a table of what a binding may hold")]
 struct BindingEntry {
     astacks_max: Option<NonZeroU32>,
     mapped_bytes_max: Option<NonZeroU64>,
@@ -148,14 +175,14 @@ struct BindingEntry {
     descriptors_max: Option<NonZeroU32>,
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Decided {
     Admit,
     Refuse,
 }
 
-#[derive(Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Urgency {
     Urgent,
@@ -349,6 +376,18 @@ mod tests {
     }
 
     #[test]
+    fn what_the_guide_shows_is_a_policy() {
+        let guide = include_str!("../../../SECURITY.md");
+        let (_, block) = guide.split_once("```toml\n").unwrap();
+        let (text, _) = block.split_once("```").unwrap();
+        let rules = parse(text).unwrap().rules;
+        let only =
+            |rule: &Rule| matches!(&rule.verdict, Verdict::AdmitOnly(names) if names.len() == 2);
+        assert_eq!(rules.iter().map(|rule| rule.who.uid).collect::<Vec<_>>(), [Some(1004), None]);
+        assert!(only(&rules[0]) && rules[1].limits.user.bindings_max == Some(8));
+    }
+
+    #[test]
     fn an_empty_policy_admits_nobody() {
         assert_eq!(parse("").unwrap(), Rules::default());
     }
@@ -362,6 +401,10 @@ mod tests {
         check_refused("[[rule]]\nid = \"a\"\nuid = -1\nverdict = \"admit\"", "-1");
         check_refused("[[rule]]\nid = \"a\"\npriority = \"high\"\nverdict = \"admit\"", "high");
         check_refused("rule", "line 1");
+        check_refused("[rule]\nid = \"a\"\nverdict = \"admit\"", "behind `[[rule]]`");
+        let held = |key: &str| format!("[[rule]]\nid = \"a\"\nverdict = \"admit\"\n{key} = 7");
+        check_refused(&held("user"), "which user a rule is for is said by `uid`");
+        check_refused(&held("binding"), "expected a table of what a binding may hold");
         let limited = |limit: &str| {
             format!("[[rule]]\nid = \"a\"\nverdict = \"admit\"\n[rule.user]\n{limit}")
         };

@@ -82,8 +82,7 @@ impl std::error::Error for ForkError {
     }
 }
 
-/// Why a join brought no result.
-#[derive(Debug)]
+/// Why a join brought no result. `Debug` shows the same words as `Display`: `unwrap` says them.
 #[non_exhaustive]
 pub enum JoinError {
     /// The thread panicked, with this.
@@ -128,7 +127,6 @@ impl JoinError {
 }
 
 /// What a thread has panicked with.
-#[derive(Debug)]
 pub struct Payload(Box<Mutex<Box<dyn Any + Send>>>);
 
 impl Payload {
@@ -142,6 +140,24 @@ impl Payload {
         let payload = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let text = payload.downcast_ref::<&'static str>().map(|text| (*text).to_owned());
         text.or_else(|| payload.downcast_ref::<String>().cloned())
+    }
+}
+
+impl fmt::Debug for Payload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Payload").field(&self.message()).finish()
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Debug for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -167,8 +183,7 @@ impl fmt::Display for LocalError {
 
 impl std::error::Error for LocalError {}
 
-/// Why a run had no result.
-#[derive(Debug)]
+/// Why a run had no result. `Debug` shows the same words as `Display`: `unwrap` says them.
 #[non_exhaustive]
 pub enum RunError {
     /// The first thread could not be forked.
@@ -220,5 +235,18 @@ impl std::error::Error for RunError {
             RunError::NoProcessor { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unwrap_says_what_a_thread_has_panicked_with() {
+        let payload = |payload| Payload(Box::new(Mutex::new(payload)));
+        let error = JoinError::Panicked(payload(Box::new("no more")));
+        assert_eq!(format!("{error:?}"), "the FastThread panicked: no more");
+        assert_eq!(format!("{:?}", payload(Box::new(7))), "Payload(None)");
     }
 }

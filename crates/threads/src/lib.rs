@@ -122,7 +122,7 @@ pub use report::{Report, Waiting};
 pub use run::{PROCESSORS_MAX, Setup, run};
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use scope::{Scope, ScopedForked, scope};
-pub use semaphore::Semaphore;
+pub use semaphore::{Permit, Semaphore};
 pub use sleep::{sleep, sleep_until};
 pub use stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
 

@@ -1,5 +1,6 @@
 //! A count of permits.
 
+use std::marker::PhantomData;
 use std::time::Duration;
 
 use crate::monitor::{Monitor, Words};
@@ -25,6 +26,19 @@ pub struct Semaphore {
     monitor: Monitor<Permits>,
 }
 
+/// A permit, given back when this is dropped.
+///
+/// # Panics
+///
+/// Dropping it panics where [`Semaphore::release`] does.
+#[must_use = "the permit is given back when this is dropped"]
+#[derive(Debug)]
+pub struct Permit<'s> {
+    semaphore: &'s Semaphore,
+    /// It stays with its kernel thread: others are no processor of the run.
+    stays: PhantomData<*const ()>,
+}
+
 /// How many are left. More than none only if nobody waits.
 #[derive(Debug)]
 struct Permits(usize);
@@ -37,7 +51,9 @@ impl Semaphore {
         Semaphore { monitor: Monitor::new(Permits(permits)) }
     }
 
-    /// Takes a permit; waits until there is one. They are given in the order of who came.
+    /// Takes a permit; waits until there is one. They are given in the order of who came. Nothing
+    /// gives it back but [`Semaphore::release`], by any thread; that of [`Semaphore::permit`] goes
+    /// back by itself.
     ///
     /// # Panics
     ///
@@ -51,9 +67,34 @@ impl Semaphore {
         }
     }
 
-    /// The same, for so long at most: whether it has taken a permit. One that is given in time is
-    /// the caller's, however late it goes on; one that is given after it is another one's. A time
-    /// that is longer than the clock can say does not pass.
+    /// [`Semaphore::acquire`] for as long as a block: the permit is given back when what this
+    /// returns is dropped, also where the block panics or is cancelled.
+    ///
+    /// # Panics
+    ///
+    /// As [`Semaphore::acquire`].
+    ///
+    /// ```
+    /// use nearcall_threads::{Semaphore, run};
+    /// run(|| {
+    ///     let permits = Semaphore::new(1);
+    ///     let permit = permits.permit();
+    ///     assert!(!permits.try_acquire());
+    ///     drop(permit);
+    ///     assert!(permits.try_acquire());
+    /// })
+    /// .unwrap();
+    /// ```
+    #[inline(always)]
+    #[track_caller]
+    pub fn permit(&self) -> Permit<'_> {
+        self.acquire();
+        Permit { semaphore: self, stays: PhantomData }
+    }
+
+    /// [`Semaphore::acquire`] for so long at most: whether it has taken a permit. One that is given
+    /// in time is the caller's, however late it goes on; one that is given after it is another
+    /// one's. A time that is longer than the clock can say does not pass.
     ///
     /// # Panics
     ///
@@ -123,6 +164,12 @@ impl Semaphore {
         if let Some(waiter) = waiter {
             processor.wake(waiter);
         }
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.semaphore.release();
     }
 }
 

@@ -516,10 +516,12 @@ fn a_deadlock_is_reported_with_names_and_what_each_waits_for() {
         drop((first, second));
         other.unwrap().join().unwrap();
     });
-    let Err(RunError::Deadlock(report)) = outcome else { panic!("{outcome:?}") };
+    let shown = format!("{outcome:?}");
+    let Err(RunError::Deadlock(report)) = outcome else { panic!("{shown}") };
     let want = "FastThread 1 `main` waits for a mutex that FastThread 2 `other` has\n\
                 FastThread 2 `other` waits for a mutex that FastThread 1 `main` has\n";
     assert_eq!(report.to_string(), want);
+    assert!(shown.contains(want), "{shown}");
 }
 
 #[test]

@@ -132,6 +132,31 @@ fn one_user_has_half_of_the_bindings_and_gets_them_back() {
 }
 
 #[test]
+fn an_export_by_whose_limits_nobody_could_bind_is_refused() {
+    let refusal = |change: fn(&mut DomainOptions)| {
+        let mut options = DomainOptions::default();
+        change(&mut options);
+        let domain = Domain::with_options(options).unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let Err(error) = contract::export(&domain, directory.path(), "keeper") else {
+            panic!("it is exported");
+        };
+        assert!(matches!(error, ExportError::NoRoom { .. }), "{error}");
+        error.to_string()
+    };
+    let one = refusal(|options| options.bindings_max = 1);
+    let half = "one user may have half of them";
+    let begins = "and a binding of contract::Contract begins with";
+    assert_eq!(one, format!("the domain allows 1 bindings, {half}, 0, {begins} 1"));
+    let one = refusal(|options| options.handshakes_max = 1);
+    assert!(one.starts_with("the domain allows 1 binds under way"), "{one}");
+    let few = refusal(|options| options.astacks_max = 9);
+    assert!(few.starts_with(&format!("the domain allows 9 A-stacks, {half}, 4")), "{few}");
+    let page = refusal(|options| options.own_bytes_max = 4096);
+    assert!(page.starts_with("the domain allows 4096 bytes of the server's"), "{page}");
+}
+
+#[test]
 fn half_open_binds_of_one_user_leave_room_for_others() {
     let mut options = DomainOptions::default();
     options.handshakes_max = 6;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <iostream>
 #include <thread>
+#include <utility>
 
 #include "lending.hpp"
 #include "maps.h"
@@ -60,6 +61,12 @@ static void beside_others(const Lending &client) {
     CHECK(client.among(few, "and", frame, 5, all) == 11 && all == "3 and 1048576");
     CHECK(client.among({}, "and", {4, 5}, 1, all) == 5 && all == "0 and 2");
     CHECK(client.among({few.data(), 2}, "and", few, 2, all) == 3 && all == "2 and 3");
+    CHECK(!is_mapped(COPIED));
+    std::fill(frame.begin(), frame.end(), std::uint8_t{13});
+    for (const std::uint8_t octet : nearcall::bytes(std::as_const(frame)).first(few.size())) {
+        CHECK(octet == 13);
+    }
+    check_at(client, frame, frame.size() - 1, 13);
     CHECK(!is_mapped(COPIED));
     check_at(client, Octets(copied_bytes, 6), copied_bytes - 1, 6);
     CHECK(is_mapped(COPIED));

@@ -12,7 +12,7 @@ use super::described::descriptor;
 use super::knobs::DomainOptionsRecord;
 use super::lacking::{clerk_of, client_of, domain_of};
 use super::options::{
-    ExportOptionsRecord, ImportOptionsRecord, export_options, import_options, policy,
+    ExportOptionsRecord, ImportOptionsRecord, export_options, import_options, policy, whole,
 };
 use super::records::{Environment, Interface, Outcome};
 use super::scratch;
@@ -411,10 +411,13 @@ unsafe fn export(
     let estacks = OnEStacks { stub_bytes_max, exceptions };
     // SAFETY: H1, of `server` and of what the options name, is what it asks for.
     let entries = unsafe { ForeignEntries::new(interface, (is_awaited, enter, server), estacks) };
+    let policy = options.map_or(std::ptr::null(), |options| options.policy);
     // SAFETY: H3.
     let options = unsafe { export_options(options) }.map_err(|words| (Reason::Policy, words));
     let exported = options.and_then(|options| {
-        Clerk::export_with(domain, &name, entries, options).map_err(not_exported)
+        let exported = Clerk::export_with(domain, &name, entries, options);
+        // SAFETY: H3.
+        exported.map_err(|error| unsafe { not_exported(error, policy) })
     });
     match exported {
         Ok(clerk) => Box::into_raw(Box::new(clerk)),
@@ -427,9 +430,21 @@ unsafe fn export(
     }
 }
 
-/// Why not, and in words.
-fn not_exported(error: ExportError) -> (Reason, String) {
-    (Reason::from(&error), error.to_string())
+/// Why not, and in words: of a rule with the file that it stands in.
+///
+/// # Safety
+///
+/// - H3 text: `policy`, or null.
+unsafe fn not_exported(error: ExportError, policy: *const c_char) -> (Reason, String) {
+    let words = match &error {
+        ExportError::Policy(wrong) if !policy.is_null() => {
+            // SAFETY: H3.
+            let path = unsafe { whole(policy) };
+            format!("{}: {wrong}", path.display())
+        }
+        _ => error.to_string(),
+    };
+    (Reason::from(&error), words)
 }
 
 /// Says that a server has no function for an operation. Null, always.
@@ -475,7 +490,10 @@ pub unsafe extern "C" fn nearcall_clerk_set_policy(
     let Some(clerk) = (unsafe { clerk_of(clerk, environment) }) else { return -1 };
     // SAFETY: H3.
     let policy = unsafe { policy(path) }.map_err(|words| (Reason::Policy, words));
-    let replaced = policy.and_then(|policy| clerk.set_policy(policy).map_err(not_exported));
+    let replaced = policy.and_then(|policy| {
+        // SAFETY: H3.
+        clerk.set_policy(policy).map_err(|error| unsafe { not_exported(error, path) })
+    });
     match replaced {
         Ok(revoked) => i64::try_from(revoked).unwrap_or(i64::MAX),
         Err((reason, words)) => {

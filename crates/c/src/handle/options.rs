@@ -119,7 +119,7 @@ pub unsafe fn policy(path: *const c_char) -> Result<Policy, String> {
 /// # Safety
 ///
 /// - H3 text: or null.
-unsafe fn whole<'p>(path: *const c_char) -> &'p Path {
+pub unsafe fn whole<'p>(path: *const c_char) -> &'p Path {
     if path.is_null() {
         return Path::new("");
     }

@@ -14,6 +14,7 @@ mod lengths;
 mod lower;
 mod members;
 mod operation;
+mod own;
 mod parser;
 mod shape;
 mod types;

@@ -62,6 +62,7 @@ reasons! {
     Forked = 31,
     WrongDescriptor = 32,
     Cancelled = 33,
+    NoRoom = 34,
 }
 
 impl Reason {
@@ -93,6 +94,7 @@ impl Reason {
             | Reason::DeadlinePassed
             | Reason::FeedOver
             | Reason::Policy
+            | Reason::NoRoom
             | Reason::OverBound
             | Reason::OutOfRange
             | Reason::Text
@@ -133,6 +135,7 @@ impl From<&ExportError> for Reason {
             ExportError::Name(_) => Reason::Name,
             ExportError::AlreadyExported { .. } => Reason::AlreadyExported,
             ExportError::Policy(_) => Reason::Policy,
+            ExportError::NoRoom { .. } => Reason::NoRoom,
             ExportError::System { .. } => Reason::System,
         }
     }
@@ -312,5 +315,7 @@ mod tests {
         assert!(!BindError::NotAdmitted { name: name(), reason: reason() }.may_retry());
         assert!(!BindError::NoIntroduction(reason()).may_retry());
         assert!(ExportError::AlreadyExported { name: name(), pid: None }.may_retry());
+        let (what, interface) = (name(), "files::Files");
+        assert!(!ExportError::NoRoom { what, limit: 1, needed: 1, interface }.may_retry());
     }
 }

@@ -170,7 +170,7 @@ impl fmt::Display for BindError {
                 write!(f, "the binding to {name:?} is revoked: nobody is introduced to it")
             }
             BindError::Peer { name, reason } => {
-                write!(f, "{name:?} broke the bind protocol: {reason}")
+                write!(f, "{name:?} did not complete the bind: {reason}")
             }
             BindError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }
@@ -188,6 +188,12 @@ impl fmt::Display for ExportError {
                 write!(f, "{name:?} is already exported")
             }
             ExportError::Policy(wrong) => wrong.fmt(f),
+            ExportError::NoRoom { what, limit, needed, interface } => {
+                let share = limit / 2;
+                let half = format!("one user may have half of them, {share}");
+                let begins = format!("a binding of {interface} begins with {needed}");
+                write!(f, "the domain allows {limit} {what}, {half}, and {begins}")
+            }
             ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nearcall_abi::AStackClass;
+use nearcall_abi::{AStackClass, InterfaceDescriptor};
 use nearcall_core::RevokeReason;
 use nearcall_os::clock;
 use nearcall_os::peer;
@@ -22,9 +22,10 @@ use super::exported::{Exported, SharedEntries};
 use super::importer::Importer;
 use super::limits::Limits;
 use super::named_socket::{self, NamedSocket};
+use super::quota;
 use super::rules::{Decision, Rules, permitted};
 use super::surroundings::Surroundings;
-use crate::domain::{Domain, DomainCore};
+use crate::domain::{Domain, DomainCore, DomainOptions};
 use crate::error::ExportError;
 use crate::name::{self, Scope};
 use crate::raw::Entries;
@@ -129,7 +130,8 @@ impl Clerk {
     /// stay as they are: whoever has called meanwhile is served, and who calls when this process
     /// has ended has it started again.
     ///
-    /// # Errors: see [`ExportError`]; a name that a living domain exports is refused with its pid.
+    /// # Errors: see [`ExportError`]; a name that a living domain exports is refused with its pid,
+    /// and so is a domain whose options leave no room for a binding.
     pub fn export(
         domain: &Domain,
         name: &str,
@@ -160,6 +162,7 @@ impl Clerk {
         let path = name::socket_path(&scope, name).map_err(ExportError::Name)?;
         domain.core().check_open().map_err(system("export"))?;
         options.policy.check(&**entries)?;
+        check_room(&shared.options, entries.interface())?;
         let is_of_system = scope == Scope::System;
         let socket = named_socket::claim(name, &scope, path, options.policy.socket_mode())?;
         let core = Arc::new(ClerkCore {
@@ -387,6 +390,18 @@ impl Policy {
     fn socket_mode(&self) -> u32 {
         if matches!(self, Policy::OfScope | Policy::OwnerOnly) { 0o600 } else { 0o666 }
     }
+}
+
+/// Whether the domain's options let anybody bind at all.
+fn check_room(
+    options: &DomainOptions,
+    interface: &'static InterfaceDescriptor,
+) -> Result<(), ExportError> {
+    let Some((what, limit, needed)) = quota::too_little_for(options, interface) else {
+        return Ok(());
+    };
+    let (what, interface) = (what.to_string(), interface.name);
+    Err(ExportError::NoRoom { what, limit, needed, interface })
 }
 
 /// Entries as processors have them, on E-stacks if the options say so.

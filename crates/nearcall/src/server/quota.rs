@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use nearcall_abi::InterfaceDescriptor;
 use nearcall_core::quota::{LimitOf, OverLimit, Reserve, Shares, User};
 use nearcall_os::closing::{Behind, WeakBehind};
 use nearcall_os::limits;
 
 use super::binding::ServerBinding;
-use super::limits::Limits;
+use super::limits::{Limits, first_held};
 use crate::domain::DomainOptions;
 
 /// What there is only so much of.
@@ -73,21 +74,40 @@ pub(crate) struct Charge {
     amount: u64,
 }
 
+/// How much of each the options say that importers may have. By [`Resource`].
+fn said(options: &DomainOptions) -> [Option<u64>; RESOURCES] {
+    [
+        Some(options.handshakes_max.into()),
+        Some(options.bindings_max.into()),
+        Some(options.astacks_max.into()),
+        Some(options.mapped_bytes_max),
+        Some(options.own_bytes_max),
+        Some(options.descriptors_max.into()),
+        options.open_descriptors_max.map(u64::from),
+        options.mappings_max.map(u64::from),
+    ]
+}
+
+/// The first thing of which the options leave a user that is alone less than a bind takes: what,
+/// how much all users may have, and how much it takes.
+pub(crate) fn too_little_for(
+    options: &DomainOptions,
+    interface: &InterfaceDescriptor,
+) -> Option<(Resource, u64, u64)> {
+    let limits = said(options);
+    let held = [(Resource::Handshakes, 1)].into_iter().chain(first_held(interface));
+    held.into_iter().find_map(|(resource, needed)| {
+        let limit = limits[resource as usize]?;
+        let taken = Shares::new(limit).take(None, needed, u64::MAX);
+        taken.is_err().then_some((resource, limit, needed))
+    })
+}
+
 impl Quotas {
     pub fn new(options: &DomainOptions) -> Quotas {
-        let limits = [
-            options.handshakes_max.into(),
-            options.bindings_max.into(),
-            options.astacks_max.into(),
-            options.mapped_bytes_max,
-            options.own_bytes_max,
-            options.descriptors_max.into(),
-            // Of what depends on the system nothing is there before something is exported.
-            options.open_descriptors_max.unwrap_or(0).into(),
-            options.mappings_max.unwrap_or(0).into(),
-        ];
         let pool = |limit| Pool { shares: Shares::new(limit), refused: BTreeMap::new() };
-        let pools = limits.map(|limit| Mutex::new(pool(limit)));
+        // Of what depends on the system nothing is there before something is exported.
+        let pools = said(options).map(|limit| Mutex::new(pool(limit.unwrap_or(0))));
         Quotas { pools, behind: Mutex::default() }
     }
 

@@ -462,3 +462,26 @@ fn what_came_before_the_cancel_is_not_lost() {
         assert!(awaited.join().unwrap());
     });
 }
+
+#[test]
+fn a_permit_of_a_thread_that_panics_or_is_cancelled_is_given_back() {
+    static PERMITS: Semaphore = Semaphore::new(1);
+    check(|| {
+        let waits = fork(|| {
+            let _permit = PERMITS.permit();
+            sleep(LONG);
+        });
+        let waits = waits.unwrap();
+        yield_now();
+        assert!(!PERMITS.try_acquire());
+        waits.cancel().unwrap();
+        is_joined_cancelled(&waits);
+        let panics = fork(|| {
+            let _permit = PERMITS.permit();
+            panic!("with a permit");
+        });
+        assert!(matches!(panics.unwrap().join(), Err(JoinError::Panicked(_))));
+        drop(PERMITS.permit());
+        assert!(PERMITS.try_acquire() && !PERMITS.try_acquire());
+    });
+}

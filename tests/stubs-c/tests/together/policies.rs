@@ -22,6 +22,9 @@ const NOBODY: &str = "[[rule]]\nid = \"closed\"\nverdict = \"refuse\"\n";
 /// No policy: a key that there is not.
 const WRONG: &str = "[[rule]]\nid = \"typo\"\nuser_id = 0\nverdict = \"admit\"\n";
 
+/// No policy for this interface: it has no such procedure.
+const FOREIGN: &str = "[[rule]]\nid = \"askers\"\noperations = [\"whom\"]\nverdict = \"admit\"\n";
+
 /// A server, what it is told, and what it says.
 struct Onlooker {
     child: Child,
@@ -75,11 +78,14 @@ fn guard(program: &Path, runtime: &Path) {
     };
     // A path is bytes, and not always text.
     let (one, nobody) = (file(b"one\xff", ONE), file(b"nobody", NOBODY));
-    let wrong = file(b"wrong", WRONG);
-    let mut refused = Onlooker::start(program, runtime, &wrong);
-    let said = refused.line();
-    assert!(said.contains("wrong") && said.contains("user_id"), "{said}");
-    refused.end();
+    let (wrong, foreign) = (file(b"wrong", WRONG), file(b"foreign", FOREIGN));
+    for (policy, what) in [(&wrong, "user_id"), (&foreign, "foreign: rule \"askers\" names")] {
+        let mut refused = Onlooker::start(program, runtime, policy);
+        let said = refused.line();
+        let name = policy.to_str().expect("it is text");
+        assert!(said.contains(name) && said.contains(what), "{said}");
+        refused.end();
+    }
 
     let mut server = Onlooker::start(program, runtime, &one);
     assert_eq!(server.line(), "ready");
@@ -93,6 +99,8 @@ fn guard(program: &Path, runtime: &Path) {
 
     let said = server.replace(&wrong);
     assert!(said.starts_with("-1 ") && said.contains("user_id"), "{said}");
+    let said = server.replace(&foreign);
+    assert!(said.starts_with("-1 ") && said.contains("foreign: rule \"askers\" names"), "{said}");
     client.who().expect("the policy before it stays");
     assert_eq!(server.replace(&nobody), "1");
     client.who().expect_err("its binding was revoked");

@@ -1,5 +1,7 @@
 //! The attributes: which there are, where each may stand, and which say what Nearcall cannot do.
 
+use std::ops::RangeInclusive;
+
 use super::ast::{Argument, Attribute};
 use super::lower::Lowering;
 use crate::diagnostic::{Diagnostic, Rule};
@@ -39,7 +41,10 @@ fn meaning(name: &str) -> Option<Meaning> {
     Some(match name {
         "uuid" | "version" | "pointer_default" => Meaning::For(&[Interface]),
         "in" | "out" => Meaning::For(&[Parameter]),
-        "prealloc" | "prealloc_client" => Meaning::For(&[Parameter, Operation]),
+        "prealloc" | "prealloc_client" | "fd" | "feed" | "opaque" | "typical" => {
+            Meaning::For(&[Parameter, Operation])
+        }
+        "leaf" | "astack" => Meaning::For(&[Operation]),
         "ref" | "unique" | "ptr" | "string" => Meaning::For(POINTERS),
         "size_is" | "max_is" | "length_is" | "last_is" | "switch_is" => {
             Meaning::For(&[Member, Parameter])
@@ -248,6 +253,42 @@ pub(super) fn values(attribute: &Attribute) -> Vec<&Expression> {
     attribute.arguments.iter().filter_map(value).collect()
 }
 
+/// Before what an attribute may stand.
+pub(super) fn places(name: &str) -> &'static [Place] {
+    match meaning(name) {
+        Some(Meaning::For(places)) => places,
+        _ => &[],
+    }
+}
+
+/// How many values an attribute takes, if that is judged.
+fn wanted(name: &str) -> Option<RangeInclusive<usize>> {
+    Some(match name {
+        "range" => 2..=2,
+        "uuid" | "version" | "pointer_default" | "switch_type" | "switch_is" | "typical" => 1..=1,
+        "fd" => 0..=1,
+        "astack" => 1..=2,
+        "feed" | "leaf" | "opaque" | "prealloc" | "prealloc_client" => 0..=0,
+        "size_is" | "max_is" | "length_is" | "last_is" => 1..=usize::MAX,
+        _ => return None,
+    })
+}
+
+/// How many it is given. An empty place counts beside others, and what is pointed to only for what
+/// says a length or a discriminator.
+fn given_count(attribute: &Attribute) -> usize {
+    match &*attribute.name.text {
+        "range" | "typical" | "fd" | "astack" => values(attribute).len(),
+        _ if attribute.arguments.iter().all(|one| matches!(one, Argument::Nothing)) => 0,
+        _ => attribute.arguments.len(),
+    }
+}
+
+/// Is an attribute given as many values as it takes?
+pub(super) fn is_well_given(attribute: &Attribute) -> bool {
+    wanted(&attribute.name.text).is_none_or(|wanted| wanted.contains(&given_count(attribute)))
+}
+
 impl Lowering {
     /// Judges every attribute before something.
     pub(super) fn check_attributes(&mut self, attributes: &[Attribute], place: Place) {
@@ -315,20 +356,15 @@ impl Lowering {
 
     fn check_arguments(&mut self, attribute: &Attribute) {
         let name = &*attribute.name.text;
-        let wanted = match name {
-            "range" => 2..=2,
-            "uuid" | "version" | "pointer_default" | "switch_type" | "switch_is" => 1..=1,
-            "size_is" | "max_is" | "length_is" | "last_is" => 1..=usize::MAX,
-            _ => return,
+        let (Some(wanted), count) = (wanted(name), given_count(attribute)) else {
+            return;
         };
-        let is_empty = |one: &Argument| matches!(one, Argument::Nothing);
-        let mut count = attribute.arguments.len();
-        if attribute.arguments.iter().all(is_empty) {
-            count = 0;
-        }
         if !wanted.contains(&count) {
-            let least = wanted.start();
-            let message = format!("`{name}` is given {count} of its {least} values");
+            let (least, most) = wanted.into_inner();
+            let message = match count < least {
+                true => format!("`{name}` is given {count} of its {least} values"),
+                false => format!("`{name}` is given {count} values, and takes at most {most}"),
+            };
             self.diagnostics.push(Diagnostic::new(&rules::ARGUMENTS, attribute.span, message));
         }
     }

@@ -7,6 +7,7 @@ use super::attributes::{Place, find, is_outside};
 use super::lengths::{Slot, Ways};
 use super::lower::{Lowering, annotation};
 use super::members::Listed;
+use super::own;
 use super::shape::{Base, Layer, PointerKind, Role, Shape};
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{self, Arguments, Definition, DefinitionKind, Name, TypeUse};
@@ -34,7 +35,8 @@ impl Lowering {
         let parameters = self.parameters(parameters, name);
         let idempotent = find(attributes, "idempotent")
             .map(|one| annotation("idempotent", Arguments::None, one.span));
-        let annotations = idempotent.into_iter().chain(prealloc(attributes));
+        let annotations =
+            idempotent.into_iter().chain(own::annotations(attributes, Place::Operation));
         let oneway = find(attributes, "maybe").or_else(|| find(attributes, "oneway"));
         let operation = ast::Operation {
             name: name.clone(),
@@ -98,7 +100,7 @@ impl Lowering {
             let Some(laid) = laid else { continue };
             let declared = self.present(laid);
             let mut annotations = self.range_of(slot.attributes, &declared);
-            annotations.extend(prealloc(slot.attributes));
+            annotations.extend(own::annotations(slot.attributes, Place::Parameter));
             parameters.push(ast::Parameter {
                 annotations,
                 direction: (direction, slot.name.span),
@@ -164,12 +166,4 @@ impl Lowering {
         self.diagnostics.push(finding);
         Ways { is_in: true, is_out: false }
     }
-}
-
-/// What says that a client has memory for a result. DICE has a name for either side; IDL4's is the
-/// client's.
-fn prealloc(attributes: &[Attribute]) -> Option<ast::Annotation> {
-    let names = ["prealloc", "prealloc_client"];
-    let one = names.iter().find_map(|name| find(attributes, name))?;
-    Some(annotation("prealloc", Arguments::None, one.span))
 }

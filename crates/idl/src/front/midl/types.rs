@@ -3,6 +3,7 @@
 use super::ast::{
     Argument, Arm, Attribute, Enumerator, Field, Label, Specifier, SpecifierKind, Union,
 };
+use super::own::OWN;
 use super::words;
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::Name;
@@ -260,7 +261,7 @@ impl Parser {
         let span = self.advance();
         let message = "a pipe (C706, section 4.2.14) is outside what Nearcall maps";
         let finding = Diagnostic::new(&rules::PIPE, span, message)
-            .help("pass an array, in several calls if it is long");
+            .help("write `[feed]` before a parameter or operation of the items' type");
         self.report(finding);
         self.nested(Parser::specifier)?;
         Ok(SpecifierKind::Outside)
@@ -306,7 +307,7 @@ fn takes_type(attribute: &str) -> bool {
 
 /// Attributes whose arguments are values that mean something here.
 fn takes_values(attribute: &str) -> bool {
-    matches!(
+    let is_known = matches!(
         attribute,
         "case"
             | "length_is"
@@ -318,7 +319,8 @@ fn takes_values(attribute: &str) -> bool {
             | "switch_is"
             | "uuid"
             | "version"
-    )
+    );
+    is_known || OWN.contains(&attribute) || attribute == "prealloc_client"
 }
 
 /// The words of an integer or character type so far.

@@ -1,0 +1,42 @@
+//! Annotations of Nearcall's own, which MIDL writes as attributes by the names that they have in
+//! OMG IDL.
+
+use super::ast::Attribute;
+use super::attributes::{Place, find, is_well_given, places, values};
+use super::lower::annotation;
+use crate::front::ast::{Annotation, Arguments, Name};
+
+/// Each by its name. Whether it fits what it stands before is the resolver's to judge.
+pub(super) const OWN: &[&str] = &["astack", "fd", "feed", "leaf", "opaque", "prealloc", "typical"];
+
+/// What attributes before an operation or parameter come to. One that is in the wrong place, given
+/// too little or too much, or repeated was reported, and is left out.
+pub(super) fn annotations(
+    attributes: &[Attribute],
+    place: Place,
+) -> impl Iterator<Item = Annotation> + '_ {
+    attributes.iter().enumerate().filter_map(move |(index, one)| {
+        let written = &*one.name.text;
+        // DICE has a name for either side; IDL4's is the client's.
+        let name = if written == "prealloc_client" { "prealloc" } else { written };
+        let stands =
+            places(written).contains(&place) && find(&attributes[..index], written).is_none();
+        let is_annotation = OWN.contains(&name) && stands && is_well_given(one);
+        is_annotation.then(|| annotation(name, given(name, one), one.span))
+    })
+}
+
+/// MIDL has no names for values: `astack` has its count first, then its bytes.
+fn given(name: &str, attribute: &Attribute) -> Arguments {
+    let values = values(attribute);
+    match (name, &values[..]) {
+        (_, []) => Arguments::None,
+        ("astack", _) => {
+            let named = ["count", "bytes"].iter().zip(values).map(|(&name, value)| {
+                (Name { text: name.into(), span: value.span }, value.clone())
+            });
+            Arguments::Named(named.collect())
+        }
+        (_, [value, ..]) => Arguments::Single((*value).clone()),
+    }
+}
