@@ -1,4 +1,4 @@
-//! Compiles the interface files; that of the calls to C and C++, too, for the table
+//! Compiles the interface file of the workload, and that of the calls to C and C++ for the table
 //! `stubs`, and to Python for the table `python`.
 
 use std::env;
@@ -9,14 +9,15 @@ use nearcall_idl::back::LANGUAGES;
 use nearcall_idl::front::{compile, options::Options};
 use nearcall_idl::source::SourceMap;
 
+/// What `bench-subject` has in Rust.
+const CALLS: &str = "subject/calls.idl";
+
 fn main() {
-    nearcall_idl::build("calls.idl");
     nearcall_idl::build("workload.idl");
+    println!("cargo::rerun-if-changed={CALLS}");
     let directory = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
-    // What is wrong with the file was said above.
-    let compilation =
-        compile(Path::new("calls.idl"), &Options::default(), &mut SourceMap::default());
-    let model = compilation.model.expect("it was compiled to Rust");
+    let compilation = compile(Path::new(CALLS), &Options::default(), &mut SourceMap::default());
+    let model = compilation.model.expect("bench-subject says what is wrong with it");
     for language in
         LANGUAGES.iter().filter(|language| ["c", "cpp", "python"].contains(&language.name))
     {

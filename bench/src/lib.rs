@@ -14,15 +14,15 @@
 //! child                                     this program once more, as the other side
 //! ```
 //!
-//! How a round is built and how to read it: `docs/design/0004-measuring.md`.
+//! `calls`, `child`, `counts` and `statistics` are of `bench-subject`, which has none of the
+//! tables' libraries. How a round is built and how to read it: `docs/design/0004-measuring.md`.
 
 #![forbid(unsafe_code)]
 
+pub use bench_subject::{calls, child, counts, statistics};
+
 pub mod callers;
-pub mod calls;
-pub mod child;
 pub mod cost;
-pub mod counts;
 pub mod crowd;
 pub mod floor;
 pub mod hog;
@@ -41,7 +41,6 @@ pub mod rounds;
 pub mod scale;
 pub mod size;
 pub mod stage;
-pub mod statistics;
 pub mod stubs;
 pub mod table;
 pub mod threads;

@@ -1,9 +1,9 @@
 //! `cargo xtask cost`: the instructions of a call, counted, and the committed assembly of its path.
 //!
-//! `bench`'s program `counts` single-steps a call on both sides and says where each instruction was
-//! executed; what stands there is asked of `objdump`. The goldens under `tests/asm` show it whole,
-//! and are compared by mnemonics alone: which register the compiler took, where a field or a
-//! function lies changes with every neighbour's change, and changes no cost.
+//! `bench-subject`'s program `counts` single-steps a call on both sides and says where each
+//! instruction was executed; what stands there is asked of `objdump`. The goldens under `tests/asm`
+//! show it whole, and are compared by mnemonics alone: which register the compiler took, where a
+//! field or a function lies changes with every neighbour's change, and changes no cost.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub type Listing = HashMap<u64, String>;
 pub fn run(root: &Path, blesses: bool) -> Result<(), Failed> {
     let skipped = RefCell::new(None);
     let paths = RefCell::new(Vec::new());
-    let arguments = ["bench", "--package", "bench", "--bench", "counts", "--", "--steps"];
+    let arguments = ["bench", "--package", "bench-subject", "--bench", "counts", "--", "--steps"];
     let outcome = step::counted(step::cargo(root, &arguments), "instruction counts", |output| {
         let lines = std::io::read_to_string(output).unwrap_or_default();
         let mut counts = 0;
@@ -165,8 +165,15 @@ fn toolchain() -> String {
 
 /// Where cargo put the program `counts`.
 fn program(root: &Path) -> Result<PathBuf, Failed> {
-    let arguments =
-        ["bench", "--package", "bench", "--bench", "counts", "--no-run", "--message-format=json"];
+    let arguments = [
+        "bench",
+        "--package",
+        "bench-subject",
+        "--bench",
+        "counts",
+        "--no-run",
+        "--message-format=json",
+    ];
     let output = step::cargo(root, &arguments).stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| Failed(format!("`cargo` did not start: {error}")))?;
     let programs = Message::parse_stream(&output.stdout[..]).filter_map(|message| match message {

@@ -31,6 +31,13 @@ const PROGRAMS: &[&str] = &[
     "talking-server",
 ];
 
+/// Where cargo puts what the package is made of, with clippy as without: macros and build scripts
+/// are compiled once for both.
+const TARGET: &str = "target/python";
+
+/// With which its `pyproject.toml` has it built.
+const FEATURES: &str = "pyo3/extension-module";
+
 /// Where its environment is.
 const ENVIRONMENT: &str = "target/python/environment";
 
@@ -51,22 +58,24 @@ pub fn build(root: &Path) -> Result<(), Failed> {
     // What comes from PyPI is on its way meanwhile.
     std::thread::scope(|scope| {
         let environment = scope.spawn(|| make_environment(root));
-        let checked = check(&root.join(PLACE));
+        let checked = check(root);
         environment.join().expect("it does not panic").and(checked)
     })?;
     install_package(root)
 }
 
-fn check(place: &Path) -> Result<(), Failed> {
+fn check(root: &Path) -> Result<(), Failed> {
+    let place = &root.join(PLACE);
     let format = step::cargo(place, &["fmt", "--", "--check", "--verbose"]);
     step::counted(format, "files", check::files_formatted())?;
-    let clippy =
-        ["clippy", "--locked", "--message-format=json-render-diagnostics", "--", "-D", "warnings"];
-    step::counted(step::cargo(place, &clippy), "targets", step::targets_of(place))
+    let mut clippy = step::cargo(place, &["clippy", "--locked", "--features", FEATURES]);
+    clippy.args(["--message-format=json-render-diagnostics", "--", "-D", "warnings"]);
+    clippy.env("CARGO_TARGET_DIR", root.join(TARGET));
+    step::counted(clippy, "targets", step::targets_of(place))
 }
 
 /// The programs that tests run.
-fn build_programs(root: &Path) -> Result<(), Failed> {
+pub fn build_programs(root: &Path) -> Result<(), Failed> {
     let mut programs = step::cargo(root, &["build", "--workspace"]);
     programs.args(PROGRAMS.iter().flat_map(|program| ["--bin", program]));
     done(&mut programs)
@@ -142,7 +151,7 @@ pub fn install_package(root: &Path) -> Result<(), Failed> {
     path.push(std::env::var_os("PATH").unwrap_or_default());
     let mut install = install(root);
     install.args(["--no-build-isolation", "--no-deps"]).arg(root.join(PLACE)).env("PATH", path);
-    install.env("CARGO_TARGET_DIR", root.join("target/python"));
+    install.env("CARGO_TARGET_DIR", root.join(TARGET));
     install.env("MATURIN_PEP517_ARGS", "--profile=dev");
     done(&mut install)
 }

@@ -1,6 +1,7 @@
 //! The languages of the matrix: how the programs of each are built and started.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -245,18 +246,47 @@ impl Workshop<'_> {
         for name in &names {
             objects.push(self.stub(stem, name)?);
         }
+        let both = match self.language {
+            Language::Cpp => Some(self.compile_both(stem)?),
+            _ => None,
+        };
         for (side, stubs) in [("client", &objects[..1]), ("server", &objects[..])] {
-            let own = format!("{stem}_selftest_{side}");
+            let own = self.directory.join(format!("{stem}_selftest_{side}"));
             let mut command = self.compiler(self.language);
-            if self.language == Language::Cpp {
-                command.arg("-include").arg(self.header());
-            }
-            command.arg("-o").arg(self.directory.join(&own));
-            command.arg(self.directory.join(format!("{own}.{}", self.language.name())));
-            command.args(stubs);
+            match &both {
+                // What only the other program needs is left out, and may miss what that needs.
+                Some(both) => {
+                    let main = main_of(side);
+                    command.arg(both).arg("-Wl,--gc-sections").arg(format!("-Wl,-u,{main}"));
+                    command.arg(format!("-Wl,--defsym,main={main}"))
+                }
+                None => command.arg(own.with_extension("c")),
+            };
+            command.arg("-o").arg(&own).args(stubs);
             done(self.linked(&mut command))?;
         }
         Ok(())
+    }
+
+    /// Both programs in C++ as one source: two thirds of what a compiler does for one of them is
+    /// code for templates, and most of that is the other's, too.
+    fn compile_both(&self, stem: &str) -> Result<PathBuf, Failed> {
+        let mut text = String::new();
+        for side in ["client", "server"] {
+            let (main, own) = (main_of(side), format!("{stem}_selftest_{side}"));
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "extern \"C\" int {main}(int, char **);");
+            let _ = writeln!(text, "#define main {main}\n#define nc_check nc_check_{side}");
+            let _ = writeln!(text, "#include \"{own}.cpp\"\n#undef main\n#undef nc_check");
+        }
+        let both = self.directory.join(format!("{stem}_selftest.cpp"));
+        let failure = |error| Failed(format!("{}: {error}", both.display()));
+        std::fs::write(&both, text).map_err(failure)?;
+        let object = both.with_extension("o");
+        let mut command = self.compiler(Language::Cpp);
+        command.args(["-ffunction-sections", "-fdata-sections", "-include"]).arg(self.header());
+        done(command.arg("-c").arg(&both).arg("-o").arg(&object))?;
+        Ok(object)
     }
 
     /// The object of a stub: that of the programs in C, if they were made of the same text.
@@ -307,6 +337,11 @@ impl Workshop<'_> {
         command.arg("-L").arg(self.directory).arg("-lnearcall");
         command.arg(format!("-Wl,-rpath,{}", self.directory.display()))
     }
+}
+
+/// What the `main` of a side is called where both are in one object.
+fn main_of(side: &str) -> String {
+    format!("selftest_{side}_main")
 }
 
 /// Whether a file has programs; of those that have none the compiler must say the one reason why,

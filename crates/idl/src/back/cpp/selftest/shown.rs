@@ -1,5 +1,6 @@
 //! How values are shown: a function for each class.
 
+use crate::back::c::guards::{guard_of, open_header};
 use crate::back::c::selftest::DESCRIPTORS;
 use crate::back::c::text::Text;
 use crate::back::cpp::selftest::Programs;
@@ -22,11 +23,20 @@ inline void show(std::string &text, const nearcall::descriptor &value) {
 ";
 
 impl Programs<'_, '_, '_> {
-    /// What both programs use.
+    /// What both programs use, and a source that includes both.
     pub fn shared(&self, stem: &str) -> String {
+        let body = self.support(stem);
         let mut text = Text::default();
         text.line("/* What the two programs of a self-test share: values as text, and what is");
         text.line(" * counted. */");
+        open_header(&mut text, &guard_of((stem, "SELFTEST_HPP"), &body));
+        text.lines(body.lines().map(String::from));
+        text.line("#endif");
+        text.finish()
+    }
+
+    fn support(&self, stem: &str) -> String {
+        let mut text = Text::default();
         text.line(format!("#include \"{stem}.hpp\""));
         text.line("");
         let has_members = |id: &DeclarationId| {

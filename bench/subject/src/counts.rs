@@ -124,7 +124,7 @@ const TRIES_MAX: u32 = 20;
 const PAIRS_MAX: u32 = 3;
 
 /// Calls before, not stepped: the A-stack has its bias after them, and the server is awake.
-pub(crate) const WARM_UP: u32 = 1_000;
+pub const WARM_UP: u32 = 1_000;
 
 /// The function in which a server waits for the next call of the client that it has just served.
 const STAY: &str = "Watch>::stay_on";
@@ -140,10 +140,10 @@ pub const CLIENT: &str = "counted-client";
 pub const ROLES: [(&str, Role); 2] = [(SERVER, play_server), (CLIENT, play_client)];
 
 /// Asked of the client: to have the server note its thread, and to say which its own is.
-pub(crate) const NOTE: u64 = 100;
+pub const NOTE: u64 = 100;
 
 /// Told the client, with a procedure and a number: to call it as often.
-pub(crate) const CALL: u64 = 101;
+pub const CALL: u64 = 101;
 
 /// The thread that ran the last [`NOTE`].
 static THREAD: AtomicU64 = AtomicU64::new(0);
@@ -342,12 +342,12 @@ impl CallsServer for Noting {
     fn numbers_in(&self, _: &[i32]) {}
 }
 
-pub(crate) fn own_thread() -> u64 {
+pub fn own_thread() -> u64 {
     u64::from(rustix::thread::gettid().as_raw_pid().cast_unsigned())
 }
 
 /// Without pauses, and without an end to spinning: a step takes microseconds.
-pub(crate) fn patient() -> DomainOptions {
+pub fn patient() -> DomainOptions {
     let mut options = DomainOptions::default();
     options.wait.linger_cycles_max = 0;
     options.wait.spin_ns_max = u32::MAX;

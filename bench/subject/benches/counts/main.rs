@@ -1,4 +1,4 @@
-//! The gate of `bench::counts`: what is committed holds.
+//! The gate of `bench_subject::counts`: what is committed holds.
 //!
 //! It is of the release profile and one version of the compiler. A change for the better fails too:
 //! write the new numbers down.
@@ -8,8 +8,8 @@
 use std::env;
 use std::process::ExitCode;
 
-use bench::child::run_if_child;
-use bench::counts::{PROCEDURES, Pair, ROLES, Round, Stepped, Stub, Unstepped};
+use bench_subject::child::run_if_child;
+use bench_subject::counts::{PROCEDURES, Pair, ROLES, Round, Stepped, Stub, Unstepped};
 
 /// Instructions of the client, of the server up to the reply, and of the server's whole round.
 type Counts = [usize; 3];

@@ -1,0 +1,5 @@
+//! Compiles the interface file.
+
+fn main() {
+    nearcall_idl::build("calls.idl");
+}
