@@ -9,7 +9,7 @@
 //! An appendable struct stands in that text by its name alone, an appendable enum by its name and
 //! width. Their members and enumerators have hashes of their own, each over all up to it, so that
 //! of two versions of which one only adds some at the end of the other, one list begins with the
-//! other (docs/design/0030).
+//! other (docs/design/0030). An enum of a .proto file has no list: it may have any values (0012).
 
 use std::fmt::Write as _;
 
@@ -40,7 +40,7 @@ pub fn appendable(model: &Model, id: DeclarationId) -> Vec<[u8; 16]> {
         hashes.push(digest(&writer.text));
     }
     if let Kind::Enum(shape) = &model.declaration(id).kind {
-        for one in &shape.enumerators {
+        for one in shape.enumerators.iter().filter(|one| !one.is_numbered) {
             let before = hex(hashes.last().expect("that of the name"));
             hashes.push(digest(&format!("{before} {} {}", one.name, one.value)));
         }
@@ -247,6 +247,9 @@ impl Canonical<'_> {
         let model = self.model;
         match &model.declaration(id).kind {
             Kind::Enum(shape) if model.may_grow(id) => {
+                if shape.is_numbered() {
+                    self.text.push_str("numbered ");
+                }
                 self.add(format_args!("appendable enum {} {}", declaration.name, shape.bit_bound));
             }
             Kind::Enum(shape) => {

@@ -420,6 +420,14 @@ impl Declaration {
     }
 }
 
+impl Enum {
+    /// Whether it is of a .proto file: its values are known by their numbers, and nothing by the
+    /// place where one stands.
+    pub fn is_numbered(&self) -> bool {
+        self.enumerators.iter().all(|one| one.is_numbered)
+    }
+}
+
 impl DescriptorKind {
     /// Every one.
     pub const ALL: [DescriptorKind; 5] = [
