@@ -1,0 +1,91 @@
+/* A client of either version of versions/planted.proto and grown.proto in C++: as
+ * plants_client.c. */
+#ifdef GROWN
+#include "grown.hpp"
+#else
+#include "planted.hpp"
+#endif
+#include "check.h"
+#include "plants.h"
+
+using namespace nearcall::idl::garden;
+
+namespace {
+
+void judge(const Plant &plant, bool is_grown_there) {
+    char told[100];
+#ifdef GROWN
+    std::snprintf(told, sizeof told, is_grown_there ? TOLD_ALL : TOLD, is_grown_there ? GIVEN : 0);
+    const std::string colour = is_grown_there ? "blue" : "";
+    CHECK(plant.kind == (is_grown_there ? Kind::SHRUB : Kind::TREE));
+    CHECK(plant.largest->colour == colour && plant.leaves[0].colour == colour);
+    CHECK(plant.labelled.at("z").colour == colour);
+    CHECK(plant.kinds.size() == (is_grown_there ? 1u : 0u) && !plant.parent);
+    CHECK(plant.age == (is_grown_there ? std::optional<std::uint32_t>(1) : std::nullopt));
+    CHECK(plant.served._d == (is_grown_there ? 13u : 0u));
+#else
+    std::snprintf(told, sizeof told, is_grown_there ? TOLD_MISSING : TOLD, GIVEN);
+    CHECK(plant.kind == (is_grown_there ? Kind::KIND_UNSPECIFIED : Kind::TREE));
+#endif
+    CHECK(plant.name == told);
+    CHECK(plant.largest->length == 9);
+    CHECK(plant.leaves.size() == 1 && plant.leaves[0].length == 8);
+    CHECK(plant.labelled.size() == 1 && plant.labelled.at("z").length == 6);
+    CHECK(plant.place._d == 7 && std::get<2>(plant.place._u).length == 7);
+}
+
+Leaf leaf(std::int32_t length) {
+    Leaf made;
+    made.length = length;
+#ifdef GROWN
+    made.colour = "red";
+#endif
+    return made;
+}
+
+void call(const Garden &garden, bool is_grown_there) {
+    Plant plant;
+    plant.name = "fern";
+    plant.kind = static_cast<Kind>(GIVEN);
+    plant.largest = leaf(5);
+    plant.leaves = {leaf(1), leaf(2)};
+    plant.labelled["a"] = leaf(3);
+    plant.place._d = 6;
+    plant.place._u.emplace<1>("east");
+#ifdef GROWN
+    plant.kinds = {Kind::HERB};
+    plant.age = 7;
+    plant.served._d = 12;
+    plant.served._u.emplace<1>("soup");
+#endif
+    judge(garden.Keep(plant), is_grown_there);
+    int count = 0;
+    for (const Plant &item : garden.Watch(plant)) {
+        judge(item, is_grown_there);
+        count++;
+    }
+    CHECK(count == 2);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    CHECK(argc == 3);
+    nearcall::domain domain;
+    const std::string there = argv[2];
+    if (there == "pruned") {
+        std::string said;
+        try {
+            const Garden garden(domain, argv[1]);
+        } catch (const nearcall::call_error &error) {
+            CHECK(error.outcome == NEARCALL_NOT_BOUND);
+            said = error.what();
+        }
+        CHECK(said.find("`garden::Leaf`, whose member 1 differs there") != std::string::npos);
+    } else {
+        const Garden garden(domain, argv[1]);
+        call(garden, there == "grown");
+    }
+    domain.shut_down();
+    return 0;
+}
