@@ -1,6 +1,7 @@
-"""Messages of a .proto file that get fields, and an enum that gets a value: each version calls the
-other. Fields have moved besides. Who has the new version reads zero, empty or absent where nothing
-came; who has the old one leaves out what it does not know, and reads 0 for a value of an enum."""
+"""Messages of a .proto file that get fields, an enum a value and a oneof a field: each version
+calls the other. Fields have moved besides. Who has the new version reads zero, empty or absent
+where nothing came; who has the old one leaves out what it does not know, and reads 0 for a value of
+an enum, and a oneof that is not set for a field of it."""
 
 from __future__ import annotations
 
@@ -49,6 +50,9 @@ def plant(module: types.ModuleType, name: str) -> typing.Any:
         made.parent = module.Plant(name="parent")
         made.age = 7
         made.served = module.Served.dish("soup")
+        made.home = module.Home.forest(leaf(module, 4, "white"))
+    else:
+        made.home = module.Home.town("York")
     return made
 
 
@@ -65,9 +69,7 @@ def keeper(module: types.ModuleType) -> typing.Any:
     return Keeper()
 
 
-def seen(
-    here: types.ModuleType, there: types.ModuleType, name: str
-) -> typing.Any:
+def seen(here: types.ModuleType, there: types.ModuleType, name: str) -> typing.Any:
     """What the plant of one version is to another one."""
     came = plant(here, name)
     if here is there:
@@ -80,6 +82,7 @@ def seen(
         leaves = [made.largest, *made.leaves, made.labelled["a"], made.place.pot]
         for one in leaves:
             one.colour = ""
+        made.home = here.Home.town("York")
     return made
 
 

@@ -4,8 +4,8 @@
 #define PLANTS_H
 
 /* What a server of either version tells of the plant that clients send: `%d` is the kind that the
- * client gave, or what that is to the server. */
-#define TOLD "fern %d 5 1,2 a=3 east"
+ * client gave, or what that is to the server, and so is `%s` of its home. */
+#define TOLD "fern %d 5 1,2 a=3 east %s"
 
 /* What a server of the second version tells beside that. */
 #define TOLD_ALL TOLD " red|red|red 1 7 soup"

@@ -14,7 +14,8 @@ static nearcall_environment env;
 static void judge(garden_Plant *plant, bool is_grown_there) {
     char told[100];
 #ifdef GROWN
-    snprintf(told, sizeof told, is_grown_there ? TOLD_ALL : TOLD, is_grown_there ? GIVEN : 0);
+    snprintf(told, sizeof told, is_grown_there ? TOLD_ALL : TOLD, is_grown_there ? GIVEN : 0,
+             is_grown_there ? "forest" : "-");
     CHECK(plant->kind == (is_grown_there ? garden_SHRUB : garden_TREE));
     CHECK(strcmp(plant->largest->colour, is_grown_there ? "blue" : "") == 0);
     CHECK(strcmp(plant->leaves._buffer[0].colour, is_grown_there ? "blue" : "") == 0);
@@ -22,8 +23,12 @@ static void judge(garden_Plant *plant, bool is_grown_there) {
     CHECK(plant->kinds._length == (is_grown_there ? 1 : 0) && plant->parent == NULL);
     CHECK(is_grown_there ? *plant->age == 1 : plant->age == NULL);
     CHECK(plant->served._d == (is_grown_there ? 13 : 0));
+    CHECK(is_grown_there ? plant->home._d == 15 && plant->home._u.forest.length == 4
+                         : plant->home._d == 8 && strcmp(plant->home._u.town, "Hull") == 0);
 #else
-    snprintf(told, sizeof told, is_grown_there ? TOLD_MISSING : TOLD, GIVEN);
+    snprintf(told, sizeof told, is_grown_there ? TOLD_MISSING : TOLD, GIVEN, "York");
+    CHECK(is_grown_there ? plant->home._d == 0
+                         : plant->home._d == 8 && strcmp(plant->home._u.town, "Hull") == 0);
     CHECK(plant->kind == (is_grown_there ? garden_KIND_UNSPECIFIED : garden_TREE));
 #endif
     CHECK(strcmp(plant->name, told) == 0);
@@ -65,6 +70,12 @@ static void call(const garden_Garden *garden, bool is_grown_there) {
     plant.age = &age;
     plant.served._d = 12;
     plant.served._u.dish = soup;
+    plant.home._d = 15;
+    plant.home._u.forest = largest;
+#else
+    char town[] = "York";
+    plant.home._d = 8;
+    plant.home._u.town = town;
 #endif
     kept = garden_Garden_Keep(garden, &plant, &env);
     CHECK(env.outcome == NEARCALL_RETURNED);

@@ -15,7 +15,8 @@ namespace {
 void judge(const Plant &plant, bool is_grown_there) {
     char told[100];
 #ifdef GROWN
-    std::snprintf(told, sizeof told, is_grown_there ? TOLD_ALL : TOLD, is_grown_there ? GIVEN : 0);
+    std::snprintf(told, sizeof told, is_grown_there ? TOLD_ALL : TOLD, is_grown_there ? GIVEN : 0,
+                  is_grown_there ? "forest" : "-");
     const std::string colour = is_grown_there ? "blue" : "";
     CHECK(plant.kind == (is_grown_there ? Kind::SHRUB : Kind::TREE));
     CHECK(plant.largest->colour == colour && plant.leaves[0].colour == colour);
@@ -23,8 +24,12 @@ void judge(const Plant &plant, bool is_grown_there) {
     CHECK(plant.kinds.size() == (is_grown_there ? 1u : 0u) && !plant.parent);
     CHECK(plant.age == (is_grown_there ? std::optional<std::uint32_t>(1) : std::nullopt));
     CHECK(plant.served._d == (is_grown_there ? 13u : 0u));
+    CHECK(is_grown_there ? plant.home._d == 15 && std::get<2>(plant.home._u).length == 4
+                         : plant.home._d == 8 && std::get<1>(plant.home._u) == "Hull");
 #else
-    std::snprintf(told, sizeof told, is_grown_there ? TOLD_MISSING : TOLD, GIVEN);
+    std::snprintf(told, sizeof told, is_grown_there ? TOLD_MISSING : TOLD, GIVEN, "York");
+    CHECK(is_grown_there ? plant.home._d == 0 && plant.home._u.index() == 0
+                         : plant.home._d == 8 && std::get<1>(plant.home._u) == "Hull");
     CHECK(plant.kind == (is_grown_there ? Kind::KIND_UNSPECIFIED : Kind::TREE));
 #endif
     CHECK(plant.name == told);
@@ -57,6 +62,11 @@ void call(const Garden &garden, bool is_grown_there) {
     plant.age = 7;
     plant.served._d = 12;
     plant.served._u.emplace<1>("soup");
+    plant.home._d = 15;
+    plant.home._u.emplace<2>(leaf(4));
+#else
+    plant.home._d = 8;
+    plant.home._u.emplace<1>("York");
 #endif
     judge(garden.Keep(plant), is_grown_there);
     int count = 0;

@@ -22,12 +22,16 @@ static garden_Leaf leaf(int32_t length) {
 /* What came, in words. */
 static char *told(const garden_Plant *plant) {
     char text[200];
+    const char *home = plant->home._d == 8 ? plant->home._u.town : "-";
     int length;
+#ifdef GROWN
+    home = plant->home._d == 15 ? "forest" : home;
+#endif
     CHECK(plant->leaves._length == 2 && plant->labelled._length == 1 && plant->place._d == 6);
-    length = snprintf(text, sizeof text, "%s %d %d %d,%d %s=%d %s", plant->name, (int)plant->kind,
+    length = snprintf(text, sizeof text, "%s %d %d %d,%d %s=%d %s %s", plant->name, (int)plant->kind,
                       (int)plant->largest->length, (int)plant->leaves._buffer[0].length,
                       (int)plant->leaves._buffer[1].length, plant->labelled._buffer[0].key,
-                      (int)plant->labelled._buffer[0].value.length, plant->place._u.bed);
+                      (int)plant->labelled._buffer[0].value.length, plant->place._u.bed, home);
 #ifdef GROWN
     char age[20] = "-";
     if (plant->age != NULL) {
@@ -68,6 +72,11 @@ static garden_Plant answer(const garden_Plant *request) {
     *plant.age = 1;
     plant.served._d = 13;
     plant.served._u.shade = true;
+    plant.home._d = 15;
+    plant.home._u.forest = leaf(4);
+#else
+    plant.home._d = 8;
+    plant.home._u.town = nearcall_copy_text("Hull");
 #endif
     return plant;
 }

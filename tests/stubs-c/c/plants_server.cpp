@@ -30,13 +30,17 @@ std::string told(const Plant &plant) {
                        std::to_string(plant.largest->length) + " " +
                        std::to_string(plant.leaves[0].length) + "," +
                        std::to_string(plant.leaves[1].length) + " " + labelled.first + "=" +
-                       std::to_string(labelled.second.length) + " " + std::get<1>(plant.place._u);
+                       std::to_string(labelled.second.length) + " " + std::get<1>(plant.place._u) +
+                       " ";
 #ifdef GROWN
     CHECK(!plant.parent);
+    text += plant.home._d == 15 ? "forest" : plant.home._d == 8 ? std::get<1>(plant.home._u) : "-";
     text += " " + plant.largest->colour + "|" + plant.leaves[1].colour + "|" +
             labelled.second.colour + " " + std::to_string(plant.kinds.size()) + " " +
             (plant.age ? std::to_string(*plant.age) : "-") + " " +
             (plant.served._d == 12 ? std::get<1>(plant.served._u) : "-");
+#else
+    text += plant.home._d == 8 ? std::get<1>(plant.home._u) : "-";
 #endif
     return text;
 }
@@ -55,6 +59,11 @@ Plant answer(const Plant &request) {
     plant.age = 1;
     plant.served._d = 13;
     plant.served._u.emplace<2>(true);
+    plant.home._d = 15;
+    plant.home._u.emplace<2>(leaf(4));
+#else
+    plant.home._d = 8;
+    plant.home._u.emplace<1>("Hull");
 #endif
     return plant;
 }

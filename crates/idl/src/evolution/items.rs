@@ -125,7 +125,7 @@ impl Comparison<'_> {
             let new = &new[*place];
             let message = format!("{what} `{}` of `{name}` is new", new.spelled());
             // Above all that were there, whatever else has changed.
-            let is_last = what == FIELD && new.number > highest;
+            let is_last = matches!(what, FIELD | ONEOF_FIELD) && new.number > highest;
             let (rule, refused_at) = match owner.only_adds || is_last {
                 true => (&rules::MEMBER_ADDED, None),
                 false => (&rules::PARTS, owner.refused_at),

@@ -16,10 +16,11 @@ const READ_VALUE: &str = "who has the old file reads the value 0 instead; a sour
 const READ_ZERO: &str = "who has the new file reads the value 0 where the old one has it";
 const LEAVE: &str = "leave it in the file, `[deprecated = true]`";
 const NEXT: &str = "give it a number above all others of its message";
+const NEXT_IN_ONEOF: &str = "give it a number above all others of its oneof";
 const OTHER: &str = "leave it as it is, `[deprecated = true]`, and add a field whose number is \
      above all others of its message";
-const BESIDE: &str = "a oneof keeps its fields: add an `optional` field beside it, or another \
-     oneof, whose number is above all others of the message";
+const READ_UNSET: &str = "who has the old file reads a oneof of which nothing is set instead; a \
+     source in Rust whose match has every field has to have the new one";
 
 /// What is said of a change of one of those that `what` names: the rule's own words, if there are
 /// none for .proto files. One that `is_new` was not there before.
@@ -36,7 +37,8 @@ pub(super) fn help(
         VALUE if is(&rules::ENUMERATORS) => READ_ZERO,
         FIELD if is(&rules::MEMBER_ADDED) => READ,
         FIELD if is_refused && is_new => NEXT,
-        ONEOF_FIELD if is_refused && is_new => BESIDE,
+        ONEOF_FIELD if is(&rules::MEMBER_ADDED) => READ_UNSET,
+        ONEOF_FIELD if is_refused && is_new => NEXT_IN_ONEOF,
         _ if is_refused && is_of_message && is(&rules::PARTS) => LEAVE,
         _ if is_refused && is_of_message => OTHER,
         _ => rule.help,

@@ -114,7 +114,7 @@ rules! {
     MESSAGES = "E0628", NOBODY, "the messages of an operation stay as they are", "";
     MEMBER_ADDED = "N0629", NOBODY,
         "a member may be added at the end of an appendable struct, a field above all others to a \
-         message",
+         message or oneof",
         "who has the new file reads its default in what comes from the old one, who has the old \
          one leaves it out; a source in Rust or Python that makes one has to give it";
     EXTENSIBILITY = "E0630", NOBODY,

@@ -168,6 +168,18 @@ fn a_field_may_be_added_above_all_others() {
     ];
     check_field("int32 x = 1; N y = 8;", "repeated N z = 9; N y = 8; int32 x = 1;", &new);
     check_field("", "oneof z { N a = 9; N b = 10; }", &new);
+    let of_oneof = [
+        "N0629 oneof field `c = 7` of `M::O` is new: : -",
+        "a source in Rust whose match has every field has to have the new one",
+    ];
+    let old = "oneof o { N a = 1; N b = 5; } N z = 9;";
+    check_field(old, "N z = 9; oneof o { N a = 1; N c = 7; N b = 5; }", &of_oneof);
+    // Another name is none of what it is known by.
+    let renamed = "oneof p { N a = 1; N b = 5; N c = 7; } N z = 9;";
+    let gone = "E0621 union `M::O` is gone: client-source server-source: -";
+    let other = "E0607 field `p = 1` of `M` was `o = 1`: client-source server-source: -";
+    let spelled = "E0611 field `p` of `M` is `M::P`, was `M::O`: client-source server-source: -";
+    check_field(old, renamed, &[gone, "", other, "", spelled, ""]);
     // Those of a oneof beyond its first are above nothing.
     check_field("oneof o { N a = 1; N b = 10; }", "oneof o { N a = 1; N b = 10; } N z = 9;", &new);
     check_field(
@@ -184,34 +196,33 @@ fn what_else_to_do_is_said_where_a_bind_is_refused() {
     let leave = "leave it in the file, `[deprecated = true]`";
     let other = "leave it as it is, `[deprecated = true]`, and add a field whose number is above all \
                  others of its message";
-    let old = "int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 6; }";
+    let old = "int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; }";
     for (new, what, help) in [
         (
-            "int32 x = 1; N z = 3; N y = 4; oneof o { int32 a = 5; N b = 6; }",
+            "int32 x = 1; N z = 3; N y = 4; oneof o { int32 a = 5; N b = 7; }",
             "E0606 field `z = 3` of `M` is new",
             "give it a number above all others of its message",
         ),
-        ("N y = 4; oneof o { int32 a = 5; N b = 6; }", "E0606 field `x = 1` of `M` is gone", leave),
+        ("N y = 4; oneof o { int32 a = 5; N b = 7; }", "E0606 field `x = 1` of `M` is gone", leave),
         (
-            "string x = 1; N y = 4; oneof o { int32 a = 5; N b = 6; }",
+            "string x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; }",
             "E0611 field `x` of `M` is `string`, was `int32`",
             other,
         ),
         (
-            "optional int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 6; }",
+            "optional int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; }",
             "E0614 field `x` of `M` is optional, and was not before",
             other,
         ),
         (
-            "int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 6; N c = 7; }",
-            "E0606 oneof field `c = 7` of `M::O` is new",
-            "a oneof keeps its fields: add an `optional` field beside it, or another oneof, whose \
-             number is above all others of the message",
+            "int32 x = 1; N y = 4; oneof o { int32 a = 5; N c = 6; N b = 7; }",
+            "E0606 oneof field `c = 6` of `M::O` is new",
+            "give it a number above all others of its oneof",
         ),
         (
-            "int32 x = 1; N y = 4; oneof o { int32 a = 5; }",
-            "E0606 oneof field `b = 6` of `M::O` is gone",
-            leave,
+            "int32 x = 1; N y = 4; oneof o { int32 a = 5; string b = 7; }",
+            "E0611 oneof field `b` of `M::O` is `string`, was `N`",
+            other,
         ),
     ] {
         check_field(old, new, &[&refused(what), help]);

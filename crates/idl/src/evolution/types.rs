@@ -102,7 +102,10 @@ impl<'m> Comparison<'m> {
             (Kind::Exception(before), Kind::Exception(now)) => {
                 self.items(owner, &items(before), &items(now));
             }
-            (Kind::Union(before), Kind::Union(now)) => self.union(owner, before, now),
+            (Kind::Union(before), Kind::Union(now)) => {
+                let owner = self.growing("union", owner, old, new);
+                self.union(owner, before, now);
+            }
             (Kind::Enum(before), Kind::Enum(now)) => {
                 self.width(owner, before.bit_bound, now.bit_bound);
                 let owner = self.growing("enum", owner, old, new);

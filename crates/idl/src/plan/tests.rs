@@ -221,6 +221,7 @@ fn of_a_proto_file_the_numbers_are_in_the_hash_in_place_of_names() {
         "int32 a = 1; int32 b = 5; oneof c { E d = 3; E e = 4; }",
         "int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 5; }",
         "int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 4; E f = 5; }",
+        "int32 a = 1; int32 b = 2; oneof c { int32 d = 3; E e = 4; }",
         "int32 a = 1; int32 b = 2; E d = 3; E e = 4;",
         "int32 a = 1; int64 b = 2; oneof c { E d = 3; E e = 4; }",
         "int32 a = 1; int32 b = 2;",
@@ -235,16 +236,23 @@ fn of_a_proto_file_the_numbers_are_in_the_hash_in_place_of_names() {
 fn of_a_proto_file_the_list_of_a_message_grows_by_a_higher_number() {
     let lists = |fields| {
         let appendables = planned_of_proto(fields, "X = 0;").appendables.into_iter();
-        appendables.map(|plan| plan.hashes).collect::<Vec<_>>()
+        let mut hashes: Vec<_> = appendables.map(|plan| plan.hashes).collect();
+        // That of the message first.
+        hashes.reverse();
+        hashes
     };
     let old = lists("E b = 4; oneof c { int32 d = 9; int32 e = 2; } M m = 1;");
-    let [old] = &old[..] else { panic!("an enum has no list: {old:?}") };
-    assert_eq!(old.len(), 4);
+    let [old, oneof] = &old[..] else { panic!("an enum has no list: {old:?}") };
+    assert_eq!((old.len(), oneof.len()), (4, 3));
     let grown = lists("repeated M z = 5; M m = 1; oneof c { int32 e = 2; int32 d = 9; } E b = 4;");
     assert_eq!((&grown[0][..4], grown[0].len()), (&old[..], 5));
     let inserted = lists("M m = 1; oneof c { int32 e = 2; int32 d = 9; } E z = 3; E b = 4;");
     assert_eq!((&inserted[0][..3], inserted[0].len()), (&old[..3], 5));
     assert_ne!(inserted[0][3], old[3]);
+    let longer = lists("M m = 1; oneof z { int32 e = 2; E f = 12; int32 d = 9; } E b = 4;");
+    assert_eq!((&longer[0], &longer[1][..3], longer[1].len()), (old, &oneof[..], 4));
+    let lower = lists("M m = 1; oneof c { int32 e = 2; E f = 7; int32 d = 9; } E b = 4;");
+    assert_ne!(lower[1][2], oneof[2]);
 }
 
 #[test]

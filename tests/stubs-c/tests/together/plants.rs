@@ -1,7 +1,8 @@
-//! Messages of a .proto file that get fields, and an enum that gets a value: clients and servers of
+//! Messages of a .proto file that get fields, an enum a value and a oneof a field: clients and servers of
 //! both versions, in Rust, C and C++. Fields have moved besides, and the new ones are written
 //! before others. Who has the new version reads zero, empty or absent where nothing came; who has
-//! the old one leaves out what it does not know, and reads 0 for a value that it does not know.
+//! the old one leaves out what it does not know, and reads 0 for a value that it does not know, and
+//! a oneof that is not set for a field of it.
 
 use std::path::{Path, PathBuf};
 
@@ -58,19 +59,23 @@ macro_rules! version {
 /// The first version.
 mod first {
     use super::{Keeper, planted};
-    use planted::garden::plant::Place;
+    use planted::garden::plant::{Home, Place};
     use planted::garden::{Kind, Leaf, Plant};
 
     version!(planted, answer, plant, judge);
 
     fn told(plant: &Plant) -> String {
-        let Plant { name, kind, largest, leaves, labelled, place } = plant;
+        let Plant { name, kind, largest, leaves, labelled, place, home } = plant;
         let largest = largest.as_ref().expect("it came").length;
         let leaves: Vec<String> = leaves.iter().map(|leaf| leaf.length.to_string()).collect();
         let labelled: String =
             labelled.iter().map(|(label, leaf)| format!("{label}={}", leaf.length)).collect();
         let Place::Bed(bed) = place else { panic!("{place:?}") };
-        format!("{name} {} {largest} {} {labelled} {bed}", *kind as i32, leaves.join(","))
+        let home = match home {
+            Home::Town(town) => town,
+            Home::Other(number) => &*["-"][*number as usize],
+        };
+        format!("{name} {} {largest} {} {labelled} {bed} {home}", *kind as i32, leaves.join(","))
     }
 
     fn answer(plant: &Plant) -> Plant {
@@ -81,6 +86,7 @@ mod first {
             leaves: vec![Leaf { length: 8 }],
             labelled: [("z".to_owned(), Leaf { length: 6 })].into(),
             place: Place::Pot(Leaf { length: 7 }),
+            home: Home::Town("Hull".to_owned()),
         }
     }
 
@@ -92,23 +98,25 @@ mod first {
             leaves: vec![Leaf { length: 1 }, Leaf { length: 2 }],
             labelled: [("a".to_owned(), Leaf { length: 3 })].into(),
             place: Place::Bed("east".to_owned()),
+            home: Home::Town("York".to_owned()),
         }
     }
 
     fn judge(came: Plant, is_grown_there: bool) {
-        let (rest, kind) = match is_grown_there {
-            true => (" || 0 - -", Kind::KindUnspecified),
-            false => ("", Kind::Tree),
+        let answer = answer(&plant());
+        let (rest, kind, home) = match is_grown_there {
+            true => (" || 0 - -", Kind::KindUnspecified, Home::Other(0)),
+            false => ("", Kind::Tree, answer.home.clone()),
         };
-        let name = format!("fern 4 5 1,2 a=3 east{rest}");
-        assert_eq!(came, Plant { name, kind, ..answer(&plant()) });
+        let name = format!("fern 4 5 1,2 a=3 east York{rest}");
+        assert_eq!(came, Plant { name, kind, home, ..answer });
     }
 }
 
 /// The second.
 mod second {
     use super::{Keeper, grown};
-    use grown::garden::plant::{Place, Served};
+    use grown::garden::plant::{Home, Place, Served};
     use grown::garden::{Kind, Leaf, Plant};
 
     version!(grown, answer, plant, judge);
@@ -130,9 +138,14 @@ mod second {
             Served::Dish(dish) => dish,
             _ => "-",
         };
+        let home = match &plant.home {
+            Home::Town(town) => town,
+            Home::Forest(_) => "forest",
+            Home::Other(number) => ["-"][*number as usize],
+        };
         assert_eq!(plant.parent, None);
         format!(
-            "{name} {} {lengths} a={} {bed} {colours} {} {age} {dish}",
+            "{name} {} {lengths} a={} {bed} {home} {colours} {} {age} {dish}",
             *kind as i32,
             labelled.length,
             plant.kinds.len()
@@ -151,6 +164,7 @@ mod second {
             parent: None,
             age: Some(1),
             served: Served::Shade(true),
+            home: Home::Forest(leaf(4, "blue")),
         }
     }
 
@@ -166,6 +180,7 @@ mod second {
             parent: None,
             age: Some(7),
             served: Served::Dish("soup".to_owned()),
+            home: Home::Forest(leaf(4, "red")),
         }
     }
 
@@ -173,18 +188,19 @@ mod second {
         let want = match is_grown_there {
             true => answer(&plant()),
             false => Plant {
-                name: "fern 0 5 1,2 a=3 east".to_owned(),
+                name: "fern 0 5 1,2 a=3 east -".to_owned(),
                 kind: Kind::Tree,
                 largest: Some(leaf(9, "")),
                 leaves: vec![leaf(8, "")],
                 labelled: [("z".to_owned(), leaf(6, ""))].into(),
                 place: Place::Pot(leaf(7, "")),
+                home: Home::Town("Hull".to_owned()),
                 ..Plant::default()
             },
         };
         assert_eq!(came, want);
         if is_grown_there {
-            assert_eq!(came.name, "fern 2 5 1,2 a=3 east red|red|red 1 7 soup");
+            assert_eq!(came.name, "fern 2 5 1,2 a=3 east forest red|red|red 1 7 soup");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Messages as structs and enums as enums: fields, what may be missing, oneofs, maps.
 //!
-//! Both are appendable, but for those that come with the language. Members stand in the order of
+//! All are appendable, but for those that come with the language. Members stand in the order of
 //! their numbers: a field that is added has the highest one, wherever it is written.
 
 use std::collections::{HashMap, HashSet};
@@ -124,8 +124,8 @@ impl<'a> Lowering<'a> {
     fn oneof(&mut self, message: usize, oneof: i32, names: &mut HashSet<String>) -> Member {
         const ONEOF: i32 = 8;
         let declared = &self.names.messages[message];
-        let descriptor = declared.descriptor;
-        let places = &self.sources[declared.source].places;
+        let (descriptor, source) = (declared.descriptor, declared.source);
+        let places = &self.sources[source].places;
         let path = [&declared.path[..], &[ONEOF, oneof]].concat();
         let (span, doc) = (places.span(&path, &[NAME]), places.doc(&path));
         let text = descriptor.oneof_decl[oneof as usize].name();
@@ -145,7 +145,9 @@ impl<'a> Lowering<'a> {
         let discriminator = TypeUse { kind: TypeKind::Primitive(Primitive::Uint32), span };
         let name = Name { text: union_name(text, names).into(), span };
         let union = DefinitionKind::Union { name, discriminator, cases };
-        let kind = TypeKind::Constructed(Box::new(definition(union, doc.clone())));
+        let annotations = self.extensibility(source, span);
+        let union = Definition { annotations, ..definition(union, doc.clone()) };
+        let kind = TypeKind::Constructed(Box::new(union));
         let name = Name { text: text.into(), span };
         let union = member(Vec::new(), doc, TypeUse { kind, span }, name);
         // It has none of its own, and nothing else of the message has this one.
