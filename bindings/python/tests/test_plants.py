@@ -98,6 +98,9 @@ def test_versions_of_a_proto_file_call_each_other(
         want = seen(own, others, told)
         assert client.keep(plant(own, "fern")) == want
         assert list(client.watch(plant(own, "fern"))) == [want, want]
+        unknown = own.Plant(home=own.Home(99, None))
+        with pytest.raises(nearcall.UsageError, match="home is 99, allowed is 0 or the"):
+            client.keep(unknown)
 
 
 def test_a_field_that_is_gone_is_refused_by_name(versions: Versions) -> None:

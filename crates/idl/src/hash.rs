@@ -9,7 +9,8 @@
 //! An appendable struct stands in that text by its name alone, an appendable enum by its name and
 //! width. Their members and enumerators have hashes of their own, each over all up to it, so that
 //! of two versions of which one only adds some at the end of the other, one list begins with the
-//! other (docs/design/0030). A oneof of a .proto file is as a struct there; an enum of one has no list: it may have any values (0012).
+//! other (docs/design/0030). A oneof of a .proto file is as a struct there; an enum of one has no
+//! list: it may have any values (0012).
 
 use std::fmt::Write as _;
 

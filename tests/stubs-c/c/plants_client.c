@@ -88,6 +88,12 @@ static void call(const garden_Garden *garden, bool is_grown_there) {
     }
     CHECK(env.outcome == NEARCALL_RETURNED && count == 2);
     nearcall_release_garden_Garden_Watch(feed);
+    /* No number but those of the file: who has a field of that number would look for it. */
+    plant.home._d = 99;
+    garden_Garden_Keep(garden, &plant, &env);
+    CHECK(env.outcome == NEARCALL_USAGE);
+    CHECK(strstr(env.message, "discriminator is 99, allowed is 0") != NULL);
+    nearcall_environment_release(&env);
 }
 
 int main(int argc, char **argv) {

@@ -75,6 +75,17 @@ void call(const Garden &garden, bool is_grown_there) {
         count++;
     }
     CHECK(count == 2);
+    /* No number but those of the file: who has a field of that number would look for it. */
+    plant.home = {};
+    plant.home._d = 99;
+    std::string said;
+    try {
+        garden.Keep(plant);
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_USAGE);
+        said = error.what();
+    }
+    CHECK(said.find("discriminator is 99, allowed is 0") != std::string::npos);
 }
 
 } // namespace

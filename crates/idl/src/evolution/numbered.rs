@@ -1,5 +1,5 @@
-//! What is said of .proto files, whose fields and values are known by their numbers: in their words,
-//! and with what else to do.
+//! What is said of .proto files, whose fields and values are known by their numbers: in their
+//! words, and with what else to do.
 
 use super::rules::{self, EvolutionRule};
 

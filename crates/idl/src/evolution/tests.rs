@@ -194,8 +194,8 @@ fn what_else_to_do_is_said_where_a_bind_is_refused() {
     let refused =
         |what: &str| format!("{what}: old-client new-client client-source server-source: I::A");
     let leave = "leave it in the file, `[deprecated = true]`";
-    let other = "leave it as it is, `[deprecated = true]`, and add a field whose number is above all \
-                 others of its message";
+    let other = "leave it as it is, `[deprecated = true]`, and add a field whose number is \
+                 above all others of its message";
     let old = "int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; }";
     for (new, what, help) in [
         (

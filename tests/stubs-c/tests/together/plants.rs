@@ -1,8 +1,8 @@
-//! Messages of a .proto file that get fields, an enum a value and a oneof a field: clients and servers of
-//! both versions, in Rust, C and C++. Fields have moved besides, and the new ones are written
-//! before others. Who has the new version reads zero, empty or absent where nothing came; who has
-//! the old one leaves out what it does not know, and reads 0 for a value that it does not know, and
-//! a oneof that is not set for a field of it.
+//! Messages of a .proto file that get fields, an enum a value and a oneof a field: clients and
+//! servers of both versions, in Rust, C and C++. Fields have moved besides, and the new ones are
+//! written before others. Who has the new version reads zero, empty or absent where nothing came;
+//! who has the old one leaves out what it does not know, and reads 0 for a value that it does not
+//! know, and a oneof that is not set for a field of it.
 
 use std::path::{Path, PathBuf};
 
@@ -73,7 +73,7 @@ mod first {
         let Place::Bed(bed) = place else { panic!("{place:?}") };
         let home = match home {
             Home::Town(town) => town,
-            Home::Other(number) => &*["-"][*number as usize],
+            Home::Other(number) => ["-"][*number as usize],
         };
         format!("{name} {} {largest} {} {labelled} {bed} {home}", *kind as i32, leaves.join(","))
     }
