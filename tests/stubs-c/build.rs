@@ -25,4 +25,7 @@ fn main() {
     for version in [stores, shelves, movers].concat() {
         nearcall_idl::build(format!("versions/{version}.idl"));
     }
+    for version in ["planted", "grown", "pruned"] {
+        nearcall_idl::build(format!("versions/{version}.proto"));
+    }
 }

@@ -275,6 +275,13 @@ impl<'p, 'py> Reader<'p, 'py> {
         check_received(count, bound).map(|()| count)
     }
 
+    /// Reads from here on no more than the length that comes first says; what is behind that.
+    fn appendable(&mut self) -> Result<&'p [u8], Malformed> {
+        let count = self.count()?;
+        let came = self.take(count)?;
+        Ok(std::mem::replace(&mut self.rest, came))
+    }
+
     /// No value takes less than a byte.
     fn plausible(&self, count: usize) -> Result<(), Malformed> {
         let (claimed, limit) = (count as u64, self.rest.len() as u64);
@@ -333,13 +340,10 @@ impl<'p, 'py> Reader<'p, 'py> {
 
     fn declared(&mut self, row: usize, declared: &Type) -> Read<'py> {
         let table = self.table;
-        let class = table[row].class.bind(self.py);
         match &table[row].kind {
             Kind::Enum { .. } | Kind::Bitmask { .. } | Kind::Bitset { .. } => self.word(declared),
             Kind::Struct { members, is_appendable: true } => {
-                let count = self.count()?;
-                let came = self.take(count)?;
-                let behind = std::mem::replace(&mut self.rest, came);
+                let behind = self.appendable()?;
                 let values = self.nested(false, |reader| {
                     let values = members.iter().map(|member| {
                         reader.or_missing(&member.missing)?;
@@ -364,26 +368,42 @@ impl<'p, 'py> Reader<'p, 'py> {
                 })?;
                 Ok(table[row].made(self.py, &values)?)
             }
-            Kind::Union { discriminator, cases, labels, rest } => {
-                let word = word_of(discriminator, table);
-                let number = word.and_then(|word| {
-                    let source = self.rest.get(..word.bytes())?;
-                    Some(word.number(source))
-                });
-                let key = self.value(discriminator)?;
-                let value = match (selected(number, labels, *rest), rest) {
-                    (Some(case), _) => self.nested(false, |reader| reader.value(&cases[case]))?,
-                    (None, crate::table::Rest::Nothing) => self.py.None().into_bound(self.py),
-                    (None, _) => {
-                        let claimed = match number {
-                            Some(Number::Integer(label)) => label as u64,
-                            _ => 0,
-                        };
-                        return Err(Malformed::range(claimed).into());
-                    }
-                };
-                Ok(class.call1((key, value))?)
+            Kind::Union { is_appendable: true, .. } => {
+                let behind = self.appendable()?;
+                let value = self.union(row)?;
+                self.rest = behind;
+                Ok(value)
             }
+            Kind::Union { is_appendable: false, .. } => self.union(row),
         }
+    }
+
+    fn union(&mut self, row: usize) -> Read<'py> {
+        let table = self.table;
+        let Kind::Union { discriminator, cases, labels, rest, is_appendable } = &table[row].kind
+        else {
+            return Err(Malformed::range(0u8).into());
+        };
+        let word = word_of(discriminator, table);
+        let number = word.and_then(|word| {
+            let source = self.rest.get(..word.bytes())?;
+            Some(word.number(source))
+        });
+        let key = self.value(discriminator)?;
+        let class = table[row].class.bind(self.py);
+        let value = match (selected(number, labels, *rest), rest) {
+            (Some(case), _) => self.nested(false, |reader| reader.value(&cases[case]))?,
+            // Of a oneof no case that a newer version has is one that is not set.
+            (None, _) if *is_appendable => return Ok(class.call1((0, self.py.None()))?),
+            (None, crate::table::Rest::Nothing) => self.py.None().into_bound(self.py),
+            (None, _) => {
+                let claimed = match number {
+                    Some(Number::Integer(label)) => label as u64,
+                    _ => 0,
+                };
+                return Err(Malformed::range(claimed).into());
+            }
+        };
+        Ok(class.call1((key, value))?)
     }
 }

@@ -453,28 +453,57 @@ impl<'t> Writer<'t> {
                     })
                 })?;
                 if *is_appendable {
-                    // A payload past `u32::MAX` is over the limit of a message, and refused.
-                    let bytes = (self.bytes.len() - at - 4) as u32;
-                    self.bytes[at..at + 4].copy_from_slice(&bytes.to_le_bytes());
+                    self.appended(at);
                 }
                 Ok(())
             }
-            Kind::Union { discriminator, cases, labels, rest } => {
+            Kind::Union { is_appendable, .. } => {
                 check_class(value, class)?;
                 let at = self.bytes.len();
-                let written = self.value(&value.getattr("discriminator")?, discriminator);
-                written.map_err(|wrong| wrong.of_part("discriminator"))?;
-                let word = word_of(discriminator, table);
-                let number = word.map(|word| word.number(&self.bytes[at..]));
-                let held = value.getattr("value")?;
-                let written = match selected(number, labels, *rest) {
-                    Some(case) => self.nested(false, |writer| writer.value(&held, &cases[case])),
-                    None if held.is_none() => Ok(()),
-                    None => Err(wrong_type(&held, "None, for a discriminator without a case,")),
-                };
-                written.map_err(|wrong| wrong.of_part("value"))
+                if *is_appendable {
+                    self.count(0)?;
+                }
+                self.union(value, row)?;
+                if *is_appendable {
+                    self.appended(at);
+                }
+                Ok(())
             }
         }
+    }
+
+    /// Puts the length of what is appendable, and began here, before it.
+    fn appended(&mut self, at: usize) {
+        // A payload past `u32::MAX` is over the limit of a message, and refused.
+        let bytes = (self.bytes.len() - at - 4) as u32;
+        self.bytes[at..at + 4].copy_from_slice(&bytes.to_le_bytes());
+    }
+
+    fn union(&mut self, value: &Bound<'_, PyAny>, row: usize) -> Result<(), Wrong> {
+        let table = self.table;
+        let Kind::Union { discriminator, cases, labels, rest, is_appendable } = &table[row].kind
+        else {
+            return Err(wrong_type(value, "a union"));
+        };
+        let at = self.bytes.len();
+        let key = value.getattr("discriminator")?;
+        let written = self.value(&key, discriminator);
+        written.map_err(|wrong| wrong.of_part("discriminator"))?;
+        let word = word_of(discriminator, table);
+        let number = word.map(|word| word.number(&self.bytes[at..]));
+        let held = value.getattr("value")?;
+        let is_set = !matches!(number, Some(Number::Integer(0)));
+        let written = match selected(number, labels, *rest) {
+            Some(case) => self.nested(false, |writer| writer.value(&held, &cases[case])),
+            // A version that has a case of that number would look for its value.
+            None if *is_appendable && is_set => {
+                let allowed = String::from("0 or the number of one of its fields");
+                return Err(Wrong::range(key, allowed).of_part("discriminator"));
+            }
+            None if held.is_none() => Ok(()),
+            None => Err(wrong_type(&held, "None, for a discriminator without a case,")),
+        };
+        written.map_err(|wrong| wrong.of_part("value"))
     }
 }
 

@@ -79,7 +79,7 @@ def shelf(directory: pathlib.Path, fields: str, values: str) -> types.ModuleType
 def test_fields_of_a_proto_file_may_be_renamed_and_not_renumbered(tmp_path: pathlib.Path) -> None:
     old = shelf(tmp_path / "old", "int32 x = 1; int32 y = 2; Side at = 3;", "LEFT = 0; UP = 1;")
     new = shelf(tmp_path / "new", "int32 y = 1; int32 z = 2; Side on = 3;", "WEST = 0; UP = 1;")
-    other = shelf(tmp_path / "other", "int32 x = 2; int32 y = 1; Side at = 3;", "LEFT = 0; UP = 1;")
+    other = shelf(tmp_path / "other", "int32 x = 1; int32 y = 5; Side at = 3;", "LEFT = 0; UP = 1;")
 
     class Mover(new.MoverServer):  # type: ignore[name-defined, misc]
         def reach(self, request: typing.Any) -> typing.Any:

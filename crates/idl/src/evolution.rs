@@ -10,11 +10,13 @@
 //! old ──┐   pairing      which old thing is which new one
 //!       ├─▶ interfaces   operations and their parameters      ──▶ findings, one a change
 //! new ──┘   types        structs, enums and what else there is
+//!           numbered     what .proto files call it, and what else to do there
 //!           rules        the numbers, and who breaks
 //! ```
 
 mod interfaces;
 mod items;
+mod numbered;
 mod pairing;
 pub mod rules;
 mod spelling;
@@ -90,6 +92,8 @@ struct Change<'c> {
     message: String,
     /// The operation at which binds between the two are refused for it.
     refused_at: Option<&'c str>,
+    /// What else there is to say: the rule's words, or those of .proto files.
+    help: &'static str,
 }
 
 impl Side<'_> {
@@ -100,7 +104,7 @@ impl Side<'_> {
 
 impl Comparison<'_> {
     fn add(&mut self, change: Change<'_>) {
-        let Change { rule, old, new, message, refused_at } = change;
+        let Change { rule, old, new, message, refused_at, help } = change;
         let mut breaks: Vec<Party> = rule.breaks.to_vec();
         if refused_at.is_some() {
             breaks.extend([Party::OldClient, Party::NewClient]);
@@ -116,15 +120,14 @@ impl Comparison<'_> {
         if let (Some(old), Some(_)) = (old, new) {
             diagnostic = diagnostic.label(old, "before");
         }
-        let help = help(&breaks, refused_at, rule.help);
-        let diagnostic = diagnostic.help(help);
+        let diagnostic = diagnostic.help(whole_help(&breaks, refused_at, help));
         let refused_at = refused_at.map(str::to_owned);
         self.findings.push(Finding { diagnostic, breaks, refused_at });
     }
 }
 
 /// Who breaks, and how they will learn of it.
-fn help(breaks: &[Party], refused_at: Option<&str>, help: &str) -> String {
+fn whole_help(breaks: &[Party], refused_at: Option<&str>, help: &str) -> String {
     let mut parts = Vec::new();
     if !breaks.is_empty() {
         let who: Vec<&str> = breaks.iter().map(|party| party.text()).collect();

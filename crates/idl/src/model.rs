@@ -414,9 +414,31 @@ impl Declaration {
         })
     }
 
-    /// Whether a later version may add members at its end: a struct that says so.
+    /// Whether a later version may add members at its end: a struct that says so, and a oneof of a
+    /// .proto file, which may get cases.
     pub fn is_appendable(&self) -> bool {
-        matches!(self.kind, Kind::Struct(_)) && self.extensibility() == Some("APPENDABLE")
+        let may_be = match &self.kind {
+            Kind::Struct(_) => true,
+            Kind::Union(union) => union.is_numbered(),
+            _ => false,
+        };
+        may_be && self.extensibility() == Some("APPENDABLE")
+    }
+}
+
+impl Enum {
+    /// Whether it is of a .proto file: its values are known by their numbers, and nothing by the
+    /// place where one stands.
+    pub fn is_numbered(&self) -> bool {
+        self.enumerators.iter().all(|one| one.is_numbered)
+    }
+}
+
+impl Union {
+    /// Whether it is a oneof of a .proto file: its cases are known by their numbers, which are its
+    /// discriminators.
+    pub fn is_numbered(&self) -> bool {
+        self.cases.iter().all(|case| case.member.number.is_some())
     }
 }
 
@@ -491,7 +513,8 @@ impl Model {
         &self.declarations[id.0 as usize]
     }
 
-    /// Whether a later version may add to a type at its end: a struct that says so, or an enum.
+    /// Whether a later version may add to a type at its end: a struct that says so, an enum, or a
+    /// oneof of a .proto file.
     pub fn may_grow(&self, id: DeclarationId) -> bool {
         self.declaration(id).is_appendable() || self.stand_in(id).is_some()
     }

@@ -30,11 +30,13 @@ pub use plain::Footprint;
 pub use showing::{SHOWN_CHARACTERS_MAX, Showing, showing};
 pub use types::{MemberPlan, TypePlan};
 
+use std::collections::BTreeSet;
+
 use nearcall_abi::AStackClass;
 
 use crate::hash;
 use crate::layout::{self, Form, Place, Root, Scalar, Shape};
-use crate::model::{DeclarationId, DescriptorKind, Direction, Interface, Model, Operation};
+use crate::model::{DeclarationId, DescriptorKind, Direction, Interface, Kind, Model, Operation};
 
 /// Every stub of a compilation, and every type that can be marshalled.
 #[derive(Clone, Debug, PartialEq)]
@@ -292,16 +294,25 @@ fn interface_plan(model: &Model, id: DeclarationId, interface: &Interface) -> In
 }
 
 fn appendables(model: &Model, interface: &Interface) -> Vec<AppendablePlan> {
-    let mut plans: Vec<AppendablePlan> = Vec::new();
+    let (mut plans, mut seen) = (Vec::new(), BTreeSet::new());
     for (operation, procedure) in interface.operations.iter().zip(0u32..) {
         for id in layout::reached(model, operation) {
-            let is_known = plans.iter().any(|plan| plan.id == id);
-            if model.may_grow(id) && !is_known {
+            if seen.insert(id) && is_compared(model, id) {
                 plans.push(AppendablePlan { id, procedure, hashes: hash::appendable(model, id) });
             }
         }
     }
     plans
+}
+
+/// Whether a type may grow, and a bind has something to compare of it: an enum of a .proto file may
+/// have any values.
+fn is_compared(model: &Model, id: DeclarationId) -> bool {
+    let is_numbered = match &model.declaration(id).kind {
+        Kind::Enum(shape) => shape.is_numbered(),
+        _ => false,
+    };
+    !is_numbered && model.may_grow(id)
 }
 
 fn arguments(model: &Model, operation: &Operation, lent: Option<Root>) -> Vec<Argument> {

@@ -172,6 +172,47 @@ fn comments_document_what_they_stand_above_or_behind() {
     assert_eq!(docs, ["Above.\n\nAnd on.", "Behind.", "Above, with a / and * in it.", ""]);
 }
 
+/// How each declared type says that it may change.
+fn extensibilities(model: &Model) -> Vec<(String, Option<&str>)> {
+    let all = model.declarations.iter().filter(|one| !matches!(one.kind, Kind::Interface(_)));
+    all.map(|one| (one.name.to_string(), one.extensibility())).collect()
+}
+
+#[test]
+fn what_people_declare_may_grow_and_what_comes_with_the_language_stays() {
+    let service = "import \"google/protobuf/struct.proto\";\n\
+                   import \"google/protobuf/timestamp.proto\";\nimport \"b.proto\";\n\
+                   message A { google.protobuf.Timestamp at = 1; google.protobuf.Value v = 2; \
+                   B b = 3; oneof o { int32 p = 4; } }\n\
+                   service S { rpc Get(A) returns (A); }";
+    let import = "message B { C c = 1; }\nenum C { ZERO = 0; LESS = -1; ONE = 1; }";
+    let model = model(&[("a.proto", service), ("b.proto", import)]);
+    let (appendable, others): (Vec<_>, Vec<_>) =
+        extensibilities(&model).into_iter().partition(|(_, said)| *said == Some("APPENDABLE"));
+    let mut appendable: Vec<String> = appendable.into_iter().map(|(name, _)| name).collect();
+    appendable.sort();
+    assert_eq!(appendable, own(&["A", "A::O", "B", "C"]));
+    let mut others: Vec<String> = others.into_iter().map(|(name, _)| name).collect();
+    others.sort();
+    let built_in = ["ListValue", "NullValue", "Struct", "Timestamp", "Value", "Value::Kind"];
+    let built_in = built_in.map(|name| format!("google::protobuf::{name}"));
+    assert_eq!(others, [&built_in[..], &own(&STATUS)].concat());
+    let Kind::Enum(shape) = &find(&model, "C").kind else { panic!("C is an enum") };
+    assert_eq!((shape.default_index, shape.has_default_literal), (0, true));
+}
+
+#[test]
+fn members_stand_in_the_order_of_their_numbers() {
+    let message = "message A { repeated int32 d = 12; oneof o { int32 z = 9; int32 y = 3; } \
+                   int32 b = 4; optional int32 a = 1; oneof p { int32 x = 2; int32 w = 11; } }";
+    let model = model(&[("a.proto", message)]);
+    let names: Vec<String> = members(&model, "A").into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, own(&["a", "p", "o", "b", "d"]));
+    let Kind::Union(shape) = &find(&model, "A::O").kind else { panic!("A::O is a union") };
+    let cases: Vec<&str> = shape.cases.iter().map(|case| &*case.member.name).collect();
+    assert_eq!(cases, ["y", "z"]);
+}
+
 #[test]
 fn options_are_noted_in_the_file_that_declares_them() {
     let service = "import \"b.proto\";\nmessage A { option (route) = \"x\"; }";
@@ -217,7 +258,8 @@ fn files_without_procedures_have_no_status() {
 fn a_status_has_a_code_of_grpc_and_words_and_details() {
     let proto = "message A {}\nservice S { rpc Get(A) returns (A); }";
     let proto = model(&[("a.proto", proto)]);
-    let omg = "struct A {}; interface S { A Get(in A request) raises (::grpc::RpcStatus); };";
+    let omg =
+        "@appendable struct A {}; interface S { A Get(in A request) raises (::grpc::RpcStatus); };";
     let omg = model(&[("a.idl", &format!("{STATUS_IN_OMG_IDL}{omg}"))]);
     let found = compare(&omg, &proto);
     assert!(found.is_empty(), "{found:?}");

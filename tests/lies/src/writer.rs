@@ -288,6 +288,12 @@ impl<'m> Writer<'m> {
     ) {
         let declaration = self.model.declaration(id);
         match (&declaration.kind, value) {
+            (Declared::Union(union), _) if declaration.is_appendable() => {
+                let mut inner = Vec::new();
+                self.union(union, value, &mut inner);
+                self.count(inner.len() as u32, bytes);
+                bytes.extend(inner);
+            }
             (Declared::Union(union), _) => self.union(union, value, bytes),
             (_, Value::Fields(fields)) => {
                 let mut inner = Vec::new();

@@ -101,6 +101,21 @@ pub mod mirrored {
     include!(concat!(env!("OUT_DIR"), "/mirrored.rs"));
 }
 
+/// The first version of a .proto file whose messages grow.
+pub mod planted {
+    include!(concat!(env!("OUT_DIR"), "/planted.rs"));
+}
+
+/// The second, whose messages have more fields, and those that were there elsewhere.
+pub mod grown {
+    include!(concat!(env!("OUT_DIR"), "/grown.rs"));
+}
+
+/// Another one, of which a field is gone.
+pub mod pruned {
+    include!(concat!(env!("OUT_DIR"), "/pruned.rs"));
+}
+
 /// Calls that are brief.
 pub mod short {
     include!(concat!(env!("OUT_DIR"), "/brief.rs"));

@@ -6,11 +6,16 @@
 mod support;
 
 use std::alloc::System;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nearcall::{CallError, Error};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 use stubs_tests::lent_lists::lent::*;
+use stubs_tests::library::acme::library::v1::{
+    Book, DESK, DeskClient, DeskEntries, DeskLendException, DeskReturnException, DeskServer, book,
+};
+use stubs_tests::library::acme::people::Person;
+use stubs_tests::library::google::protobuf::Timestamp;
 use support::{KINDS, Kind, bind};
 
 #[global_allocator]
@@ -142,10 +147,15 @@ fn allocations(want: usize, call: impl Fn()) -> usize {
     fewest
 }
 
-/// Over each kind of binding, one after the other: what is counted is the whole process's.
-fn each_binding(test: impl Fn(&LentClient, Kind)) {
+/// One test after the other: what is counted is the whole process's.
+fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Over each kind of binding.
+fn each_binding(test: impl Fn(&LentClient, Kind)) {
+    let _alone = alone();
     for kind in KINDS {
         let bound = bind(kind, LentEntries::new(Reader), &LENT);
         test(&LentClient::new(bound.binding.clone()), kind);
@@ -193,6 +203,51 @@ fn what_holds_memory_is_lent_without_allocating() {
     check(0, |client| assert_eq!(client.names(&names).unwrap(), Reader.names(&names)));
     check(0, |client| assert_eq!(client.lines(&lines).unwrap(), Reader.lines(&lines)));
     check(0, |client| assert_eq!(client.page(&page).unwrap(), Reader.page(&page)));
+}
+
+/// A server of a .proto file, which sums what of a book holds memory.
+#[derive(Debug)]
+struct Desk;
+
+fn held(book: &Book) -> i64 {
+    let authors: usize = book.authors.iter().map(|author| author.name.len()).sum();
+    let remark = match &book.price {
+        book::Price::Remark(remark) => remark.len(),
+        _ => 0,
+    };
+    (book.isbn.len() + authors + book.cover.len() + book.votes.len() + remark) as i64
+}
+
+impl DeskServer for Desk {
+    fn lend(&self, request: &Book) -> Result<Timestamp, DeskLendException> {
+        Ok(Timestamp { seconds: held(request), nanos: 0 })
+    }
+
+    fn r#return(&self, _: &Book) -> Result<(), DeskReturnException> {
+        Ok(())
+    }
+}
+
+/// Messages are appendable structs, and have such structs in them.
+#[test]
+fn a_message_is_lent_without_allocating() {
+    let author = |seed: usize| Person { name: "a".repeat(5 + seed), born: None };
+    let book = Book {
+        isbn: "9780140449495".to_owned(),
+        subtitle: Some("a subtitle".to_owned()),
+        authors: (0..20).map(author).collect(),
+        cover: vec![7; 300],
+        votes: vec![true, false],
+        price: book::Price::Remark("dear".to_owned()),
+        ..Book::default()
+    };
+    let _alone = alone();
+    for kind in KINDS {
+        let bound = bind(kind, DeskEntries::new(Desk), &DESK);
+        let desk = DeskClient::new(bound.binding.clone());
+        let lend = || assert_eq!(desk.lend(&book).unwrap().seconds, held(&book));
+        assert_eq!(allocations(0, lend), 0, "in {CALLS} calls, {kind:?}");
+    }
 }
 
 #[test]

@@ -136,6 +136,19 @@ fn a_message_comes_back_as_it_was_sent() {
     });
 }
 
+/// Who has a field of that number would look for its value.
+#[test]
+fn a_oneof_is_given_no_number_but_those_of_the_file() {
+    with_desk(|desk| {
+        let book = Book { price: book::Price::Other(99), ..empty_book() };
+        let refused = desk.lend(&book).unwrap_err();
+        let Error::Call(error) = &refused else { panic!("{refused}") };
+        assert_eq!(error.ran(), Ran::No);
+        let said = error.to_string();
+        assert!(said.contains("discriminator is 99, allowed is 0 or 10 to 12"), "{said}");
+    });
+}
+
 #[test]
 fn a_field_that_is_missing_is_not_one_that_is_empty() {
     let shelves = || Shelves { books: Mutex::new(vec![full_book(), empty_book()]) };

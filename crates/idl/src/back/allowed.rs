@@ -30,6 +30,12 @@ pub fn selecting(model: &Model, union: &Union, case: Option<usize>) -> String {
     format!("anything but {}", one_of(model, &labels))
 }
 
+/// The discriminators of a oneof of a .proto file, 0 if it is not set.
+pub fn set_or_not(model: &Model, union: &Union) -> String {
+    let labels = union.cases.iter().flat_map(|case| case.labels.clone());
+    one_of(model, &[Value::Integer(0)].into_iter().chain(labels).collect::<Vec<_>>())
+}
+
 /// What selects any case of a union whose labels leave nothing over.
 pub fn labelled(model: &Model, union: &Union) -> String {
     let labels: Vec<Value> = union.cases.iter().flat_map(|case| case.labels.clone()).collect();

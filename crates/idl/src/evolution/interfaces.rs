@@ -53,7 +53,8 @@ impl<'m> Comparison<'m> {
                 let message = format!("interface `{}` is gone", old.declaration.name);
                 let at = Some(old.declaration.at);
                 let rule = &rules::INTERFACE_GONE;
-                self.add(Change { rule, old: at, new: None, message, refused_at: None });
+                let help = rule.help;
+                self.add(Change { rule, old: at, new: None, message, refused_at: None, help });
                 continue;
             };
             self.interface(old, *new);
@@ -66,8 +67,9 @@ impl<'m> Comparison<'m> {
             before == now && old.operation(before).1.hash == new.operation(now).1.hash
         });
         self.places(old, new, &paired);
+        let changed = changed_appendables(self.old.model, old.plan, new.plan);
         for (before, place) in &paired.kept {
-            self.operation(old, new, (*before, *place));
+            self.operation(old, new, (*before, *place), &changed);
         }
     }
 
@@ -83,7 +85,9 @@ impl<'m> Comparison<'m> {
             let refused = *before < new.interface.operations.len();
             let refused_at = refused.then_some(&*full);
             let (old, new) = (Some(operation.at), Some(new.declaration.at));
-            self.add(Change { rule: &rules::OPERATION_GONE, old, new, message, refused_at });
+            let rule = &rules::OPERATION_GONE;
+            let help = rule.help;
+            self.add(Change { rule, old, new, message, refused_at, help });
         }
         for place in told_once(&paired.added, |place| new.operation(*place).0) {
             let (operation, _) = new.operation(*place);
@@ -98,7 +102,8 @@ impl<'m> Comparison<'m> {
             };
             let refused_at = is_inserted.then_some(&*full);
             let (old, new) = (Some(old.declaration.at), Some(operation.at));
-            self.add(Change { rule, old, new, message, refused_at });
+            let help = rule.help;
+            self.add(Change { rule, old, new, message, refused_at, help });
         }
         let is = |pair: &(usize, usize)| new.operation(pair.1).0;
         let moved = paired.moved();
@@ -115,15 +120,22 @@ impl<'m> Comparison<'m> {
                 false => format!("operation `{full}` was `{}`", ProcedureName::new(&was.name)),
             };
             let (old, new, refused_at) = (Some(was.at), Some(is.at), Some(&*full));
-            self.add(Change { rule, old, new, message, refused_at });
+            let help = rule.help;
+            self.add(Change { rule, old, new, message, refused_at, help });
         }
     }
 
     /// What has become of an operation. An inherited one is looked at where it is declared.
-    fn operation(&mut self, old: Whole<'_>, new: Whole<'_>, (before, place): (usize, usize)) {
+    /// `changed` are the appendable types for which a bind is refused.
+    fn operation(
+        &mut self,
+        old: Whole<'_>,
+        new: Whole<'_>,
+        (before, place): (usize, usize),
+        changed: &BTreeSet<String>,
+    ) {
         let ((was, was_plan), (is, is_plan)) = (old.operation(before), new.operation(place));
         let name = told(&new.declaration.name, is);
-        let changed = changed_appendables(self.old.model, old.plan, new.plan);
         let mut held = reached_names(self.old.model, was);
         held.extend(reached_names(self.new.model, is));
         let is_refused = was_plan.hash != is_plan.hash || !changed.is_disjoint(&held);
@@ -223,7 +235,9 @@ impl<'m> Comparison<'m> {
             if !is_explained {
                 let message = format!("messages of operation `{name}` are other ones");
                 let (old, new, refused_at) = (Some(was), Some(is), Some(&*name));
-                self.add(Change { rule: &rules::MESSAGES, old, new, message, refused_at });
+                let rule = &rules::MESSAGES;
+                let help = rule.help;
+                self.add(Change { rule, old, new, message, refused_at, help });
             }
         }
     }
@@ -265,8 +279,10 @@ fn changed_appendables(
     old: &InterfacePlan,
     new: &InterfacePlan,
 ) -> BTreeSet<String> {
+    let new_plans: BTreeMap<_, _> =
+        new.appendables.iter().map(|new| (new.hashes.first(), new)).collect();
     let is_changed = |old: &&AppendablePlan| {
-        let new = new.appendables.iter().find(|new| new.hashes.first() == old.hashes.first());
+        let new = new_plans.get(&old.hashes.first());
         new.is_some_and(|new| new.hashes.iter().zip(&old.hashes).any(|(new, old)| new != old))
     };
     let changed = old.appendables.iter().filter(is_changed);

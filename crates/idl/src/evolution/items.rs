@@ -1,5 +1,6 @@
 //! What has a name and a type: parameters, members and the cases of unions.
 
+use super::numbered::{self, FIELD, ONEOF_FIELD};
 use super::rules::{self, EvolutionRule};
 use super::{Change, Comparison, pairing, spelling};
 use crate::layout;
@@ -29,7 +30,7 @@ pub(super) struct Item<'m> {
 pub(super) struct Owner<'o> {
     /// With its scope.
     pub name: &'o str,
-    /// What they are: `parameter`, `member` or `case`.
+    /// What they are: `parameter`, `member` or `case`; of .proto files what those call them.
     pub what: &'static str,
     pub old: Span,
     pub new: Span,
@@ -78,9 +79,13 @@ impl<'m> Item<'m> {
     }
 }
 
+/// Whether two lists are of .proto files.
+fn are_numbered(old: &[Item<'_>], new: &[Item<'_>]) -> bool {
+    old.iter().chain(new).all(|item| item.number.is_some())
+}
+
 /// What those of two lists are known by: their numbers, if both lists have them, else their names.
-fn keys(old: &[Item<'_>], new: &[Item<'_>]) -> [Vec<String>; 2] {
-    let is_numbered = old.iter().chain(new).all(|item| item.number.is_some());
+fn keys(old: &[Item<'_>], new: &[Item<'_>], is_numbered: bool) -> [Vec<String>; 2] {
     [old, new].map(|items| {
         let key = |item: &Item<'_>| match item.number {
             Some(number) if is_numbered => number.to_string(),
@@ -93,30 +98,41 @@ fn keys(old: &[Item<'_>], new: &[Item<'_>]) -> [Vec<String>; 2] {
 impl Comparison<'_> {
     /// Compares two lists.
     pub(super) fn items(&mut self, owner: Owner<'_>, old: &[Item<'_>], new: &[Item<'_>]) {
-        let [old_keys, new_keys] = keys(old, new);
+        let is_numbered = are_numbered(old, new);
+        let what = match owner.what {
+            "member" if is_numbered => FIELD,
+            "case" if is_numbered => ONEOF_FIELD,
+            what => what,
+        };
+        let owner = Owner { what, ..owner };
+        let [old_keys, new_keys] = keys(old, new, is_numbered);
         let paired = pairing::pair(&old_keys, &new_keys, |before, now| {
             let (before_item, now_item) = (&old[before], &new[now]);
-            before == now
+            !is_numbered
+                && before == now
                 && before_item.name != now_item.name
                 && before_item.direction == now_item.direction
                 && self.type_rule(before_item.declared, now_item.declared).is_none()
         });
-        let Owner { name, what, refused_at, .. } = owner;
+        let Owner { name, .. } = owner;
         for before in &paired.gone {
             let old = &old[*before];
             let message = format!("{what} `{}` of `{name}` is gone", old.spelled());
-            let (old, new) = (Some(old.at), Some(owner.new));
-            self.add(Change { rule: &rules::PARTS, old, new, message, refused_at });
+            self.add_between(&rules::PARTS, owner, (old.at, owner.new), message);
         }
+        let highest = old.iter().map(|item| item.number).max().flatten();
         for place in &paired.added {
             let new = &new[*place];
             let message = format!("{what} `{}` of `{name}` is new", new.spelled());
-            let (old, new) = (Some(owner.old), Some(new.at));
-            let (rule, refused_at) = match owner.only_adds {
+            // Above all that were there, whatever else has changed.
+            let is_last = matches!(what, FIELD | ONEOF_FIELD) && new.number > highest;
+            let (rule, refused_at) = match owner.only_adds || is_last {
                 true => (&rules::MEMBER_ADDED, None),
-                false => (&rules::PARTS, refused_at),
+                false => (&rules::PARTS, owner.refused_at),
             };
-            self.add(Change { rule, old, new, message, refused_at });
+            let help = numbered::help(rule, what, true, refused_at.is_some());
+            let (old, new) = (Some(owner.old), Some(new.at));
+            self.add(Change { rule, old, new, message, refused_at, help });
         }
         for (before, place) in paired.kept.iter().chain(&paired.renamed) {
             let (old, new) = (&old[*before], &new[*place]);
@@ -199,8 +215,11 @@ impl Comparison<'_> {
         (new, new_annotations): (&Type, &[Annotation]),
     ) {
         if let Some(rule) = self.type_rule(old, new) {
-            let before = spelling::declared(self.old.model, old);
-            let now = spelling::declared(self.new.model, new);
+            let spelled = match owner.what {
+                FIELD | ONEOF_FIELD => spelling::of_field,
+                _ => spelling::declared,
+            };
+            let (before, now) = (spelled(self.old.model, old), spelled(self.new.model, new));
             let message = format!("{of} is `{now}`, was `{before}`");
             self.add_between(rule, owner, both, message);
             return;
@@ -230,8 +249,9 @@ impl Comparison<'_> {
         (old, new): (Span, Span),
         message: String,
     ) {
-        let (old, new) = (Some(old), Some(new));
-        self.add(Change { rule, old, new, message, refused_at: owner.refused_at });
+        let (old, new, refused_at) = (Some(old), Some(new), owner.refused_at);
+        let help = numbered::help(rule, owner.what, false, refused_at.is_some());
+        self.add(Change { rule, old, new, message, refused_at, help });
     }
 
     /// The rule that a change from `old` to `new` breaks. What a name stands for is compared where

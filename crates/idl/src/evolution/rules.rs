@@ -112,7 +112,9 @@ rules! {
     CONSTANT = "N0627", NOBODY, "a constant may change",
         "programs made from the old file keep the old value";
     MESSAGES = "E0628", NOBODY, "the messages of an operation stay as they are", "";
-    MEMBER_ADDED = "N0629", NOBODY, "a member may be added at the end of an appendable struct",
+    MEMBER_ADDED = "N0629", NOBODY,
+        "a member may be added at the end of an appendable struct, a field above all others to a \
+         message or oneof",
         "who has the new file reads its default in what comes from the old one, who has the old \
          one leaves it out; a source in Rust or Python that makes one has to give it";
     EXTENSIBILITY = "E0630", NOBODY,
@@ -120,7 +122,8 @@ rules! {
     PREALLOC = "E0631", CLIENT_SOURCE, "who has the memory of a result goes on having it",
         "only in C, and in C++ where it is returned: it is declared as something else";
     ENUMERATOR_ADDED = "N0632", NOBODY,
-        "an enumerator may be added at the end of an appendable enum",
+        "an enumerator may be added at the end of an appendable enum, a value to one of a .proto \
+         file",
         "who has the old file reads the default literal instead; a source in Rust whose match has \
          every enumerator has to have the new one";
 }

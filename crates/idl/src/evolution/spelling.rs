@@ -1,7 +1,7 @@
-//! Types and values as messages spell them: OMG IDL, whatever the file is written in.
+//! Types and values as messages spell them: as OMG IDL does, but for the fields of .proto files.
 
 use crate::layout::Range;
-use crate::model::{Model, Type, Value};
+use crate::model::{Model, Primitive, Type, Value};
 
 /// A type.
 pub(super) fn declared(model: &Model, declared_type: &Type) -> String {
@@ -26,6 +26,25 @@ pub(super) fn declared(model: &Model, declared_type: &Type) -> String {
             format!("map<{key}, {value}{}>", inside(bound))
         }
         Type::Named(id) => model.declaration(*id).name.to_string(),
+    }
+}
+
+/// A type as the field of a .proto file has it.
+pub(super) fn of_field(model: &Model, declared_type: &Type) -> String {
+    match declared_type {
+        Type::Primitive(Primitive::Boolean) => "bool".to_owned(),
+        Type::Primitive(Primitive::Int32) => "int32".to_owned(),
+        Type::Primitive(Primitive::Int64) => "int64".to_owned(),
+        Type::Primitive(Primitive::Uint32) => "uint32".to_owned(),
+        Type::Primitive(Primitive::Uint64) => "uint64".to_owned(),
+        Type::Sequence { element, .. } => match **element {
+            Type::Primitive(Primitive::Octet) => "bytes".to_owned(),
+            _ => format!("repeated {}", of_field(model, element)),
+        },
+        Type::Map { key, value, .. } => {
+            format!("map<{}, {}>", of_field(model, key), of_field(model, value))
+        }
+        _ => declared(model, declared_type),
     }
 }
 

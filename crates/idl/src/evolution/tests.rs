@@ -117,29 +117,116 @@ fn of_a_proto_file_numbers_tell_what_is_what() {
         [
             format!("E0623 `Q` of `E` was `P`: {sources}"),
             format!("E0623 `P` of `E` was `Q`: {sources}"),
-            format!("E0607 case `w = 3` of `M::Z` was `v = 3`: {sources}"),
-            format!("E0607 case `v = 4` of `M::Z` was `w = 4`: {sources}"),
-            format!("E0607 member `n = 1` of `M` was `x = 1`: {sources}"),
+            format!("E0607 oneof field `w = 3` of `M::Z` was `v = 3`: {sources}"),
+            format!("E0607 oneof field `v = 4` of `M::Z` was `w = 4`: {sources}"),
+            format!("E0607 field `n = 1` of `M` was `x = 1`: {sources}"),
         ]
     );
-    assert_eq!(
-        found(&format!("E y = 2; int32 x = 1; {rest}"), "P = 0; Q = 1;"),
-        [format!("E0609 member `y` of `M` is number 1, was number 2: {refused}")]
-    );
+    let moved = "oneof z { bool w = 4; bool v = 3; } E y = 2; int32 x = 1;";
+    assert_eq!(found(moved, "P = 0; Q = 1;"), [""; 0]);
     assert_eq!(
         found(&format!("int32 x = 5; E y = 2; {rest}"), "P = 0; Q = 1;"),
         [
-            format!("E0606 member `x = 1` of `M` is gone: {refused}"),
-            format!("E0606 member `x = 5` of `M` is new: {refused}"),
+            format!("E0606 field `x = 1` of `M` is gone: {refused}"),
+            "N0629 field `x = 5` of `M` is new: : -".to_owned(),
         ]
     );
     assert_eq!(
-        found(&format!("int32 x = 1; E y = 2; {rest}"), "P = 0; Q = 2;"),
+        found(&format!("int32 x = 1; E y = 2; {rest}"), "P = 0; S = 2; R = -1;"),
         [
-            format!("E0622 `Q` of `E` is gone: {refused}"),
-            format!("E0622 `Q` of `E` is new: {refused}")
+            format!("E0622 value `Q = 1` of `E` is gone: {sources}"),
+            "N0632 value `S = 2` of `E` is new: : -".to_owned(),
+            "N0632 value `R = -1` of `E` is new: : -".to_owned(),
         ]
     );
+}
+
+/// What `nearcall diff` says of a field of a message that changes: each in a line, and then the
+/// last part of its help.
+#[track_caller]
+fn check_field(old: &str, new: &str, want: &[&str]) {
+    let of = |fields: &str| {
+        format!(
+            "syntax = \"proto3\"; message N {{}} message M {{ {fields} }} \
+             service I {{ rpc A(M) returns (M); }}"
+        )
+    };
+    let found = findings(&of(old), &of(new));
+    let said = found.iter().flat_map(|finding| {
+        let help = finding.diagnostic.help.as_deref().unwrap_or_default();
+        let (_, help) = help.rsplit_once("; ").unwrap_or_default();
+        [line(finding), help.to_owned()]
+    });
+    assert_eq!(said.collect::<Vec<_>>(), want);
+}
+
+#[test]
+fn a_field_may_be_added_above_all_others() {
+    let new = [
+        "N0629 field `z = 9` of `M` is new: : -",
+        "a source in Rust that makes one gives it, or ends in `..Default::default()`",
+    ];
+    check_field("int32 x = 1; N y = 8;", "repeated N z = 9; N y = 8; int32 x = 1;", &new);
+    check_field("", "oneof z { N a = 9; N b = 10; }", &new);
+    let of_oneof = [
+        "N0629 oneof field `c = 7` of `M::O` is new: : -",
+        "a source in Rust whose match has every field has to have the new one",
+    ];
+    let old = "oneof o { N a = 1; N b = 5; } N z = 9;";
+    check_field(old, "N z = 9; oneof o { N a = 1; N c = 7; N b = 5; }", &of_oneof);
+    // Another name is none of what it is known by.
+    let renamed = "oneof p { N a = 1; N b = 5; N c = 7; } N z = 9;";
+    let gone = "E0621 union `M::O` is gone: client-source server-source: -";
+    let other = "E0607 field `p = 1` of `M` was `o = 1`: client-source server-source: -";
+    let spelled = "E0611 field `p` of `M` is `M::P`, was `M::O`: client-source server-source: -";
+    check_field(old, renamed, &[gone, "", other, "", spelled, ""]);
+    // Those of a oneof beyond its first are above nothing.
+    check_field("oneof o { N a = 1; N b = 10; }", "oneof o { N a = 1; N b = 10; } N z = 9;", &new);
+    check_field(
+        "int32 x = 1; N y = 2;",
+        "int32 x = 1;",
+        &["E0606 field `y = 2` of `M` is gone: client-source server-source: -", ""],
+    );
+}
+
+#[test]
+fn what_else_to_do_is_said_where_a_bind_is_refused() {
+    let refused =
+        |what: &str| format!("{what}: old-client new-client client-source server-source: I::A");
+    let leave = "leave it in the file, `[deprecated = true]`";
+    let other = "leave it as it is, `[deprecated = true]`, and add a field whose number is \
+                 above all others of its message";
+    let old = "int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; }";
+    for (new, what, help) in [
+        (
+            "int32 x = 1; N z = 3; N y = 4; oneof o { int32 a = 5; N b = 7; }",
+            "E0606 field `z = 3` of `M` is new",
+            "give it a number above all others of its message",
+        ),
+        ("N y = 4; oneof o { int32 a = 5; N b = 7; }", "E0606 field `x = 1` of `M` is gone", leave),
+        (
+            "string x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; }",
+            "E0611 field `x` of `M` is `string`, was `int32`",
+            other,
+        ),
+        (
+            "optional int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; }",
+            "E0614 field `x` of `M` is optional, and was not before",
+            other,
+        ),
+        (
+            "int32 x = 1; N y = 4; oneof o { int32 a = 5; N c = 6; N b = 7; }",
+            "E0606 oneof field `c = 6` of `M::O` is new",
+            "give it a number above all others of its oneof",
+        ),
+        (
+            "int32 x = 1; N y = 4; oneof o { int32 a = 5; string b = 7; }",
+            "E0611 oneof field `b` of `M::O` is `string`, was `N`",
+            other,
+        ),
+    ] {
+        check_field(old, new, &[&refused(what), help]);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Types, exceptions and constants.
 
 use super::items::{Item, Owner};
+use super::numbered::VALUE;
 use super::{Change, Comparison, pairing, rules, spelling};
 use crate::hash;
 use crate::model::{
@@ -18,10 +19,18 @@ struct Numbered<'m> {
     is_numbered: bool,
 }
 
+impl Numbered<'_> {
+    fn spelled(&self) -> String {
+        match self.is_numbered {
+            true => format!("value `{} = {}`", self.name, self.value.0),
+            false => format!("`{}`", self.name),
+        }
+    }
+}
+
 /// What those of two lists are known by: their numbers, if both are of .proto files, else their
 /// names.
-fn keys(old: &[Numbered<'_>], new: &[Numbered<'_>]) -> [Vec<String>; 2] {
-    let is_numbered = old.iter().chain(new).all(|one| one.is_numbered);
+fn keys(old: &[Numbered<'_>], new: &[Numbered<'_>], is_numbered: bool) -> [Vec<String>; 2] {
     [old, new].map(|all| {
         let key = |one: &Numbered<'_>| match is_numbered {
             true => one.value.0.to_string(),
@@ -42,7 +51,8 @@ impl<'m> Comparison<'m> {
                     let message = format!("{} `{}` is gone", what(&old.kind), old.name);
                     let rule = &rules::DECLARATION_GONE;
                     let (old, new) = (Some(old.at), None);
-                    self.add(Change { rule, old, new, message, refused_at: None });
+                    let help = rule.help;
+                    self.add(Change { rule, old, new, message, refused_at: None, help });
                 }
             }
         }
@@ -92,7 +102,10 @@ impl<'m> Comparison<'m> {
             (Kind::Exception(before), Kind::Exception(now)) => {
                 self.items(owner, &items(before), &items(now));
             }
-            (Kind::Union(before), Kind::Union(now)) => self.union(owner, before, now),
+            (Kind::Union(before), Kind::Union(now)) => {
+                let owner = self.growing("union", owner, old, new);
+                self.union(owner, before, now);
+            }
             (Kind::Enum(before), Kind::Enum(now)) => {
                 self.width(owner, before.bit_bound, now.bit_bound);
                 let owner = self.growing("enum", owner, old, new);
@@ -164,17 +177,19 @@ impl<'m> Comparison<'m> {
         new: &[Numbered<'_>],
         is_ordered: bool,
     ) {
-        let [old_keys, new_keys] = keys(old, new);
+        let is_numbered = old.iter().chain(new).all(|one| one.is_numbered);
+        let owner = Owner { what: if is_numbered { VALUE } else { owner.what }, ..owner };
+        let [old_keys, new_keys] = keys(old, new, is_numbered);
         let is_alike = |before: usize, now: usize| old[before].value == new[now].value;
         let paired = pairing::pair(&old_keys, &new_keys, is_alike);
         let name = owner.name;
         for before in &paired.gone {
-            let message = format!("`{}` of `{name}` is gone", old[*before].name);
+            let message = format!("{} of `{name}` is gone", old[*before].spelled());
             let both = (old[*before].at, owner.new);
             self.add_between(&rules::ENUMERATORS, owner, both, message);
         }
         for place in &paired.added {
-            let message = format!("`{}` of `{name}` is new", new[*place].name);
+            let message = format!("{} of `{name}` is new", new[*place].spelled());
             let (owner, rule) = match owner.only_adds {
                 true => (Owner { refused_at: None, ..owner }, &rules::ENUMERATOR_ADDED),
                 false => (owner, &rules::ENUMERATORS),
@@ -201,7 +216,7 @@ impl<'m> Comparison<'m> {
                 self.add_between(&rules::ENUMERATOR_VALUE, owner, (was.at, is.at), message);
             }
         }
-        let moved = if is_ordered { paired.moved() } else { Vec::new() };
+        let moved = if is_ordered && !is_numbered { paired.moved() } else { Vec::new() };
         for (before, place) in moved {
             let (was, is) = (&old[before], &new[place]);
             if was.value == is.value {

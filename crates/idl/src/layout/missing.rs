@@ -96,6 +96,9 @@ impl<'m> Missing<'m> {
             Type::Primitive(_) => self.word(declared, given, &ranges),
             Type::Named(id) => match &model.declaration(*id).kind {
                 Kind::Struct(_) => self.nested(*id, |writer| writer.members_of(*id)),
+                Kind::Union(union) if model.declaration(*id).is_appendable() => {
+                    self.nested(*id, |writer| writer.appendable(|writer| writer.union(union)))
+                }
                 Kind::Union(union) => self.nested(*id, |writer| writer.union(union)),
                 _ => self.word(declared, given, &ranges),
             },
@@ -138,17 +141,26 @@ impl<'m> Missing<'m> {
     fn members_of(&mut self, id: DeclarationId) -> Result<(), Unfit> {
         let all = members(self.model, id);
         if self.model.declaration(id).is_appendable() {
-            let begin = self.bytes.len();
-            self.put(NONE)?;
-            all.into_iter().try_for_each(|member| self.member(member))?;
-            let bytes = (self.bytes.len() - begin - NONE.len()) as u32;
-            self.bytes[begin..begin + NONE.len()].copy_from_slice(&bytes.to_le_bytes());
-            return Ok(());
+            return self
+                .appendable(|writer| all.into_iter().try_for_each(|member| writer.member(member)));
         }
         if all.is_empty() {
             return self.put(&[0]);
         }
         all.into_iter().try_for_each(|member| self.member(member))
+    }
+
+    /// What stands behind its length in bytes.
+    fn appendable(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<(), Unfit>,
+    ) -> Result<(), Unfit> {
+        let begin = self.bytes.len();
+        self.put(NONE)?;
+        inner(self)?;
+        let bytes = (self.bytes.len() - begin - NONE.len()) as u32;
+        self.bytes[begin..begin + NONE.len()].copy_from_slice(&bytes.to_le_bytes());
+        Ok(())
     }
 
     /// The case that the default discriminator selects. One that holds the union itself gives way

@@ -26,7 +26,7 @@ pub fn fixed_bytes(model: &Model, declared: &Type) -> Option<u64> {
         Type::Primitive(primitive) => Some(u64::from(primitive.bytes())),
         Type::Array { element, dimensions } => times(fixed_bytes(model, element)?, dimensions),
         Type::Named(id) => match &model.declaration(*id).kind {
-            Kind::Struct(_) if model.declaration(*id).is_appendable() => None,
+            _ if model.declaration(*id).is_appendable() => None,
             Kind::Struct(_) => {
                 let all = members(model, *id);
                 if all.iter().any(|member| member.is_optional) {
@@ -139,7 +139,7 @@ fn declared_bytes_max(model: &Model, id: DeclarationId) -> Option<u64> {
         bytes_max(model, &member.declared)?.checked_add(u64::from(member.is_optional))
     };
     match &model.declaration(id).kind {
-        Kind::Struct(_) if model.declaration(id).is_appendable() => None,
+        _ if model.declaration(id).is_appendable() => None,
         Kind::Struct(_) => members(model, id)
             .into_iter()
             .try_fold(0u64, |sum, member| sum.checked_add(member_max(member)?)),

@@ -40,7 +40,7 @@ fn dump_type(model: &Model, declared: &TypePlan, text: &mut String) {
         if member.is_boxed {
             line!(text, "  {name}{boxed}");
         }
-        if declared.is_appendable {
+        if !member.missing.is_empty() {
             line!(text, "  {name}: missing {:02x?}", member.missing);
         }
         for check in &member.checks {

@@ -197,31 +197,62 @@ fn another_label_or_value_changes_the_hash() {
 }
 
 /// There a name may change, as Protocol Buffers have it.
+/// The one interface of a .proto file that passes `M` both ways.
+fn planned_of_proto(fields: &str, values: &str) -> InterfacePlan {
+    let text = format!(
+        "syntax = \"proto3\"; message M {{ {fields} }} enum E {{ {values} }} \
+         service S {{ rpc F(M) returns (M); }}"
+    );
+    plan(&model_of("a.proto", &text)).interfaces.remove(0)
+}
+
 #[test]
 fn of_a_proto_file_the_numbers_are_in_the_hash_in_place_of_names() {
-    let hash = |fields: &str, values: &str| {
-        let text = format!(
-            "syntax = \"proto3\"; message M {{ {fields} }} enum E {{ {values} }} \
-             service S {{ rpc F(M) returns (M); }}"
-        );
-        plan(&model_of("a.proto", &text)).interfaces[0].procedures[0].hash
-    };
+    let hash = |fields, values| planned_of_proto(fields, values).hash;
     let one = hash("int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;");
-    let renamed = "int32 b = 1; int32 z = 2; oneof y { E x = 3; E w = 4; }";
-    assert_eq!(one, hash(renamed, "Y = 0; Z = 1;"));
-    let others = [
-        ("int32 b = 2; int32 a = 1; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;"),
-        ("int32 a = 2; int32 b = 1; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;"),
-        ("int32 a = 1; int32 b = 5; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 1;"),
-        ("int32 a = 1; int32 b = 2; oneof c { E d = 4; E e = 3; }", "X = 0; Y = 1;"),
-        ("int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 4; }", "X = 0; Y = 2;"),
-    ];
-    for (fields, values) in others {
-        assert_ne!(one, hash(fields, values), "{fields} {values}");
+    for (fields, values) in [
+        ("int32 b = 1; int32 z = 2; oneof y { E x = 3; E w = 4; }", "Y = 0; Z = 1;"),
+        ("oneof c { E e = 4; E d = 3; } int32 b = 2; int32 a = 1;", "X = 0; Y = 1;"),
+        ("int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 4; }", "X = 0; Z = 2; A = -1;"),
+    ] {
+        assert_eq!(one, hash(fields, values), "{fields} {values}");
     }
-    let two = "oneof a { string b = 1; int32 c = 2; } oneof d { string e = 3; int32 f = 4; }";
-    let moved = "oneof d { string e = 3; int32 f = 4; } oneof a { string b = 1; int32 c = 2; }";
-    assert_ne!(hash(two, "X = 0;"), hash(moved, "X = 0;"));
+    for fields in [
+        "int32 a = 1; int32 b = 5; oneof c { E d = 3; E e = 4; }",
+        "int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 5; }",
+        "int32 a = 1; int32 b = 2; oneof c { E d = 3; E e = 4; E f = 5; }",
+        "int32 a = 1; int32 b = 2; oneof c { int32 d = 3; E e = 4; }",
+        "int32 a = 1; int32 b = 2; E d = 3; E e = 4;",
+        "int32 a = 1; int64 b = 2; oneof c { E d = 3; E e = 4; }",
+        "int32 a = 1; int32 b = 2;",
+    ] {
+        assert_ne!(one, hash(fields, "X = 0; Y = 1;"), "{fields}");
+    }
+}
+
+/// Whatever the order of the file, fields are in that of their numbers, a oneof in that of its
+/// lowest.
+#[test]
+fn of_a_proto_file_the_list_of_a_message_grows_by_a_higher_number() {
+    let lists = |fields| {
+        let appendables = planned_of_proto(fields, "X = 0;").appendables.into_iter();
+        let mut hashes: Vec<_> = appendables.map(|plan| plan.hashes).collect();
+        // That of the message first.
+        hashes.reverse();
+        hashes
+    };
+    let old = lists("E b = 4; oneof c { int32 d = 9; int32 e = 2; } M m = 1;");
+    let [old, oneof] = &old[..] else { panic!("an enum has no list: {old:?}") };
+    assert_eq!((old.len(), oneof.len()), (4, 3));
+    let grown = lists("repeated M z = 5; M m = 1; oneof c { int32 e = 2; int32 d = 9; } E b = 4;");
+    assert_eq!((&grown[0][..4], grown[0].len()), (&old[..], 5));
+    let inserted = lists("M m = 1; oneof c { int32 e = 2; int32 d = 9; } E z = 3; E b = 4;");
+    assert_eq!((&inserted[0][..3], inserted[0].len()), (&old[..3], 5));
+    assert_ne!(inserted[0][3], old[3]);
+    let longer = lists("M m = 1; oneof z { int32 e = 2; E f = 12; int32 d = 9; } E b = 4;");
+    assert_eq!((&longer[0], &longer[1][..3], longer[1].len()), (old, &oneof[..], 4));
+    let lower = lists("M m = 1; oneof c { int32 e = 2; E f = 7; int32 d = 9; } E b = 4;");
+    assert_ne!(lower[1][2], oneof[2]);
 }
 
 #[test]

@@ -14,7 +14,8 @@ pub struct TypePlan {
     /// A value may contain others of its type: depth is limited.
     pub is_recursive: bool,
     /// Its members stand behind their length in bytes, a `u32`; whoever reads takes what is missing
-    /// from [`MemberPlan::missing`], and leaves out what it does not know (docs/design/0030).
+    /// from [`MemberPlan::missing`], and leaves out what it does not know (docs/design/0030). So
+    /// does what a oneof of a .proto file holds: one whose case is not known is not set.
     pub is_appendable: bool,
     /// Members of a struct, inherited ones first; cases of a union; none of a word.
     pub members: Vec<MemberPlan>,
@@ -28,8 +29,8 @@ pub struct MemberPlan {
     /// It lies elsewhere: it is `@external`, and holds its struct's own type without a sequence or
     /// map between. In every circle of types there is one.
     pub is_boxed: bool,
-    /// What is read where a member of an appendable struct did not come; none of what is not one,
-    /// or of what no operation carries and is too long.
+    /// What is read where a member of an appendable struct did not come; none of what is no such
+    /// member, or of what no operation carries and is too long.
     pub missing: Vec<u8>,
 }
 
@@ -49,7 +50,8 @@ pub fn types(model: &Model) -> Vec<TypePlan> {
 
 fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
     let is_appendable = model.declaration(id).is_appendable();
-    let missing = |member: &Member| match is_appendable {
+    let is_struct = matches!(model.declaration(id).kind, Kind::Struct(_));
+    let missing = |member: &Member| match is_appendable && is_struct {
         // One that is too long is refused in what operations carry (E0289).
         true => layout::missing(model, member).unwrap_or_default(),
         false => Vec::new(),

@@ -217,7 +217,7 @@ impl<'m, 'r> Maker<'m, 'r> {
     fn named(&mut self, id: DeclarationId, ranges: &[Range], size: Size, depth: u32) -> Value {
         let model = self.model;
         match &model.declaration(id).kind {
-            Kind::Union(union) => self.union(union, size, depth),
+            Kind::Union(union) => self.union((id, union), size, depth),
             Kind::Enum(shape) => {
                 let (mut first, mut last) = (0, shape.enumerators.len() as u64 - 1);
                 for range in ranges {
@@ -258,9 +258,13 @@ impl<'m, 'r> Maker<'m, 'r> {
         self.at(&member.declared, &member.annotations, size, depth + 1)
     }
 
-    fn union(&mut self, union: &Union, size: Size, depth: u32) -> Value {
+    fn union(&mut self, (id, union): (DeclarationId, &Union), size: Size, depth: u32) -> Value {
         let model = self.model;
-        let free = self.free_discriminator(union);
+        let free = match model.declaration(id).is_appendable() {
+            // A oneof that is not set.
+            true => Some(Value::Integer(0)),
+            false => self.free_discriminator(union),
+        };
         let mut choices: Vec<Option<u32>> = (0..union.cases.len() as u32).map(Some).collect();
         if union.default == UnionDefault::Implicit && free.is_some() {
             choices.push(None);

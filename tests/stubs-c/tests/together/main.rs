@@ -26,6 +26,7 @@ mod lacking;
 mod lending;
 mod misfit;
 mod moving;
+mod plants;
 mod policies;
 mod posting;
 mod prealloc;

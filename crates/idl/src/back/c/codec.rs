@@ -260,9 +260,12 @@ impl C<'_> {
     }
 
     fn print_encode_union(&self, id: DeclarationId, union: &Union, text: &mut Text) {
+        let TypePlan { is_appendable, members: plans, .. } = self.type_plan(id);
+        if *is_appendable {
+            text.line("const size_t begin = nearcall_write_appendable(writer);");
+        }
         text.lines(self.encode(&union.discriminator, "value->_d", "discriminator"));
         text.open(format!("switch (({})value->_d) {{", self.label_type(&union.discriminator)));
-        let plans = &self.type_plan(id).members;
         let cases = union.cases.iter().zip(plans).zip(self.case_names(union));
         for (((case, plan), name), index) in cases.zip(0u32..) {
             self.print_labels(union, index, text);
@@ -272,17 +275,29 @@ impl C<'_> {
         }
         match union.default {
             UnionDefault::Case(_) => {}
+            // A version that has a case of another number would look for its value.
+            UnionDefault::Implicit if *is_appendable => {
+                text.lines(["case 0:", "    break;"].map(String::from));
+                self.print_no_case(union, allowed::set_or_not(self.model, union), text);
+            }
             UnionDefault::Implicit => text.lines(["default:", "    break;"].map(String::from)),
             UnionDefault::Covered => {
-                let allowed = allowed::labelled(self.model, union);
-                let outside = self.outside(&union.discriminator, "value->_d", allowed);
-                let breach = outside.breach("discriminator");
-                text.line("default:");
-                text.line(format!("    nearcall_write_breach(writer, {breach});"));
-                text.line("    break;");
+                self.print_no_case(union, allowed::labelled(self.model, union), text);
             }
         }
         text.close("}");
+        if *is_appendable {
+            text.line("nearcall_write_appended(writer, begin);");
+        }
+    }
+
+    /// Any other discriminator is refused.
+    fn print_no_case(&self, union: &Union, allowed: String, text: &mut Text) {
+        let outside = self.outside(&union.discriminator, "value->_d", allowed);
+        let breach = outside.breach("discriminator");
+        text.line("default:");
+        text.line(format!("    nearcall_write_breach(writer, {breach});"));
+        text.line("    break;");
     }
 
     fn print_decode(&self, declared: &Type, text: &mut Text) {
@@ -362,10 +377,7 @@ impl C<'_> {
         let all = members(self.model, id);
         let TypePlan { is_appendable, members: plans, .. } = self.type_plan(id);
         if *is_appendable {
-            text.line("nearcall_behind behind = {NULL, 0};");
-            text.open("if (!nearcall_read_appendable(reader, &behind)) {");
-            text.line("return false;");
-            text.close("}");
+            print_read_appendable(text);
         }
         for ((member, plan), name) in all.iter().zip(plans).zip(self.member_names(id)) {
             let place = format!("value->{name}");
@@ -438,9 +450,12 @@ impl C<'_> {
     }
 
     fn print_decode_union(&self, id: DeclarationId, union: &Union, text: &mut Text) {
+        let TypePlan { is_appendable, members: plans, .. } = self.type_plan(id);
+        if *is_appendable {
+            print_read_appendable(text);
+        }
         text.lines(self.decode(&union.discriminator, "value->_d"));
         text.open(format!("switch (({})value->_d) {{", self.label_type(&union.discriminator)));
-        let plans = &self.type_plan(id).members;
         let cases = union.cases.iter().zip(plans).zip(self.case_names(union));
         for (((case, plan), name), index) in cases.zip(0u32..) {
             self.print_labels(union, index, text);
@@ -452,6 +467,11 @@ impl C<'_> {
         }
         match union.default {
             UnionDefault::Case(_) => {}
+            UnionDefault::Implicit if *is_appendable => {
+                // One that a newer version has is none here.
+                let lines = ["default:", "    value->_d = 0;", "    break;"];
+                text.lines(lines.map(String::from));
+            }
             UnionDefault::Implicit => text.lines(["default:", "    break;"].map(String::from)),
             UnionDefault::Covered => {
                 text.line("default:");
@@ -462,7 +482,18 @@ impl C<'_> {
             }
         }
         text.close("}");
+        if *is_appendable {
+            text.line("nearcall_read_appended(reader, &behind);");
+        }
     }
+}
+
+/// From here on no more is read than the length that comes first says.
+fn print_read_appendable(text: &mut Text) {
+    text.line("nearcall_behind behind = {NULL, 0};");
+    text.open("if (!nearcall_read_appendable(reader, &behind)) {");
+    text.line("return false;");
+    text.close("}");
 }
 
 /// Where a member of an appendable struct did not come, its default is read.

@@ -193,7 +193,9 @@ impl Python<'_> {
                     UnionDefault::Implicit => String::from("-1"),
                 };
                 let discriminator = self.expression(&union.discriminator, &[]);
-                vec![quoted("union"), class, discriminator, cases, default]
+                let is_appendable = plan.is_some_and(|plan| plan.is_appendable);
+                let code = quoted(if is_appendable { "oneof" } else { "union" });
+                vec![code, class, discriminator, cases, default]
             }
             Kind::Enum(shape) => {
                 let is_signed = shape.enumerators.iter().any(|one| one.value < 0);

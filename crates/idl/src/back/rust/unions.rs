@@ -55,12 +55,13 @@ impl Rust<'_> {
             }
         });
         let cases: Vec<TokenStream> = cases.collect();
-        let other = (union.default == UnionDefault::Implicit).then(|| {
-            quote! {
-                /// No case: the discriminator alone.
-                #other(#discriminator)
-            }
-        });
+        let doc_of_other = match self.type_plan(id).is_appendable {
+            true => "Nothing is set: 0.",
+            false => "No case: the discriminator alone.",
+        };
+        let doc_of_other = self::doc(&None, doc_of_other);
+        let other = (union.default == UnionDefault::Implicit)
+            .then(|| quote!(#doc_of_other #other(#discriminator)));
         let is_documented = union.cases.iter().all(|case| case.member.doc.is_some());
         let spelled: Vec<String> = variants.iter().map(ToString::to_string).collect();
         let types: Vec<Type> =
@@ -146,12 +147,18 @@ impl Rust<'_> {
                 Selection::Default => default = Some(quote!(_ => { #get })),
             }
         }
+        let is_appendable = self.type_plan(id).is_appendable;
         if union.default == UnionDefault::Implicit {
-            let keep = self.put_discriminator(scope, union, None, "discriminator");
+            let keep = match is_appendable {
+                true => self.put_unset(union),
+                false => self.put_discriminator(scope, union, None, "discriminator"),
+            };
+            // Of a oneof no case that a newer version has is one that is not set.
+            let kept = if is_appendable { quote!(0) } else { quote!(discriminator) };
             puts.push(quote!(Self::#other(discriminator) => { #keep }));
-            default = Some(quote!(_ => ::core::result::Result::Ok(Self::#other(discriminator))));
+            default = Some(quote!(_ => ::core::result::Result::Ok(Self::#other(#kept))));
         }
-        let put = quote!(match self { #(#puts)* });
+        let put = within(is_appendable, "writer", quote!(match self { #(#puts)* }));
         let taken = quote! {
             let discriminator: #discriminator = ::nearcall::raw::Marshal::unmarshal(reader)?;
         };
@@ -160,10 +167,12 @@ impl Rust<'_> {
         let overs = overs.filter_map(|(index, variant)| self.case_over(id, union, index, variant));
         let overs: Vec<TokenStream> = overs.collect();
         if overs.is_empty() {
-            return self.marshal_impl(id, put, quote!(#taken #cases));
+            let get = within(is_appendable, "reader", quote!(#taken #cases));
+            return self.marshal_impl(id, put, get);
         }
         let name = ident(self.names.declaration(id));
         let get = quote!(#taken Self::from_wire(discriminator, reader));
+        let get = within(is_appendable, "reader", get);
         let over = quote! {
             #taken
             match (discriminator, self) {
@@ -173,6 +182,7 @@ impl Rust<'_> {
             }
             ::core::result::Result::Ok(())
         };
+        let over = within(is_appendable, "reader", over);
         let marshal = self.marshal_impl_over(id, put, get, Some(over));
         quote! {
             impl #name {
@@ -278,10 +288,29 @@ impl Rust<'_> {
         quote!(#check ::nearcall::raw::Marshal::marshal(discriminator, writer);)
     }
 
+    /// Marshals the number of a oneof that is not set, and refuses any but 0: a version that has a
+    /// case of that number would look for its value.
+    fn put_unset(&self, union: &Union) -> TokenStream {
+        let shown = shown(self.model.resolved(&union.discriminator), quote!(discriminator));
+        let allowed = allowed::set_or_not(self.model, union);
+        quote! {
+            if *discriminator != 0 {
+                writer.range("discriminator", #shown, #allowed);
+            }
+            ::nearcall::raw::Marshal::marshal(discriminator, writer);
+        }
+    }
+
     fn is_boolean(&self, union: &Union) -> bool {
         let resolved = self.model.resolved(&union.discriminator);
         matches!(resolved, Type::Primitive(Primitive::Boolean))
     }
+}
+
+/// What a writer or a reader does behind the length of what is appendable.
+fn within(is_appendable: bool, name: &str, inner: TokenStream) -> TokenStream {
+    let name = ident(name);
+    if is_appendable { quote!(#name.appendable(|#name| { #inner })) } else { inner }
 }
 
 /// Where a label stands among those that can be written as a range.

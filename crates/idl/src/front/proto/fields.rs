@@ -1,4 +1,7 @@
 //! Messages as structs and enums as enums: fields, what may be missing, oneofs, maps.
+//!
+//! All are appendable, but for those that come with the language. Members stand in the order of
+//! their numbers: a field that is added has the highest one, wherever it is written.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -45,10 +48,11 @@ impl<'a> Lowering<'a> {
         let message = &self.names.messages[index];
         let (descriptor, name) = (message.descriptor, message.name.clone());
         let doc = self.sources[message.source].places.doc(&message.path);
+        let annotations = self.extensibility(message.source, name.span);
         let mut names = taken(descriptor);
         let mut oneofs_done = HashSet::new();
         let mut members = Vec::new();
-        for at in 0..descriptor.field.len() {
+        for at in by_number(descriptor) {
             let field = self.field(index, at);
             match oneof_of(field.descriptor) {
                 None => members.push(self.member(index, field)),
@@ -58,7 +62,15 @@ impl<'a> Lowering<'a> {
                 Some(_) => {}
             }
         }
-        definition(DefinitionKind::Struct { name, base: None, members }, doc)
+        let kind = DefinitionKind::Struct { name, base: None, members };
+        Definition { annotations, ..definition(kind, doc) }
+    }
+
+    /// What is declared in a file of somebody's grows as that person likes; what comes with the
+    /// language stays as it is.
+    fn extensibility(&self, source: usize, span: Span) -> Vec<Annotation> {
+        let is_own = !self.sources[source].loaded.is_built_in;
+        is_own.then(|| annotation("appendable", Arguments::None, span)).into_iter().collect()
     }
 
     fn field(&self, message: usize, at: usize) -> Field<'a> {
@@ -112,12 +124,12 @@ impl<'a> Lowering<'a> {
     fn oneof(&mut self, message: usize, oneof: i32, names: &mut HashSet<String>) -> Member {
         const ONEOF: i32 = 8;
         let declared = &self.names.messages[message];
-        let descriptor = declared.descriptor;
-        let places = &self.sources[declared.source].places;
+        let (descriptor, source) = (declared.descriptor, declared.source);
+        let places = &self.sources[source].places;
         let path = [&declared.path[..], &[ONEOF, oneof]].concat();
         let (span, doc) = (places.span(&path, &[NAME]), places.doc(&path));
         let text = descriptor.oneof_decl[oneof as usize].name();
-        let fields = 0..descriptor.field.len();
+        let fields = by_number(descriptor).into_iter();
         let own: Vec<usize> =
             fields.filter(|at| oneof_of(&descriptor.field[*at]) == Some(oneof)).collect();
         let first = descriptor.field[own[0]].number();
@@ -133,7 +145,9 @@ impl<'a> Lowering<'a> {
         let discriminator = TypeUse { kind: TypeKind::Primitive(Primitive::Uint32), span };
         let name = Name { text: union_name(text, names).into(), span };
         let union = DefinitionKind::Union { name, discriminator, cases };
-        let kind = TypeKind::Constructed(Box::new(definition(union, doc.clone())));
+        let annotations = self.extensibility(source, span);
+        let union = Definition { annotations, ..definition(union, doc.clone()) };
+        let kind = TypeKind::Constructed(Box::new(union));
         let name = Name { text: text.into(), span };
         let union = member(Vec::new(), doc, TypeUse { kind, span }, name);
         // It has none of its own, and nothing else of the message has this one.
@@ -193,15 +207,28 @@ impl<'a> Lowering<'a> {
             }
             first_names.insert(value.number(), value.name());
             let number = Arguments::Single(integer(value.number(), span));
-            let annotations = vec![annotation("value", number, span)];
+            let mut annotations = vec![annotation("value", number, span)];
+            if value.number() == 0 {
+                // What one that a reader does not know is to it.
+                annotations.push(annotation("default_literal", Arguments::None, span));
+            }
             enumerators.push(Literal { annotations, doc, name, is_numbered: true });
         }
         let kind = DefinitionKind::Enum { name: declared.name.clone(), enumerators };
-        let declaration = definition(kind, places.doc(&declared.path));
+        let annotations = self.extensibility(source, declared.name.span);
+        let declaration =
+            Definition { annotations, ..definition(kind, places.doc(&declared.path)) };
         for one in std::iter::once(declaration).chain(aliases) {
             self.put(source, &scope, one);
         }
     }
+}
+
+/// Places of the fields of a message, the lowest number first.
+fn by_number(message: &DescriptorProto) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..message.field.len()).collect();
+    places.sort_by_key(|at| message.field[*at].number());
+    places
 }
 
 /// The oneof that a field stands in, if its author wrote one.
