@@ -92,6 +92,10 @@ fn midl_and_proto_are_compared_as_well() {
     };
     let old = proto("int32 x = 1;", "");
     let (code, _, errors) = diff("proto", &old, &proto("int32 x = 1; int32 y = 2;", ""), &[]);
+    assert_eq!(code, 0, "{errors}");
+    assert!(errors.contains("N0629") && errors.contains("`y = 2`"), "{errors}");
+    let late = proto("int32 x = 4;", "");
+    let (code, _, errors) = diff("proto", &late, &proto("int32 y = 2; int32 x = 4;", ""), &[]);
     assert_eq!(code, 1, "{errors}");
     assert!(errors.contains("E0606") && errors.contains("p::S::"), "{errors}");
     let (code, _, errors) = diff("proto", &old, &proto("int32 x = 7;", ""), &[]);

@@ -9,8 +9,9 @@
 //! An appendable struct stands in that text by its name alone, an appendable enum by its name and
 //! width. Their members and enumerators have hashes of their own, each over all up to it, so that
 //! of two versions of which one only adds some at the end of the other, one list begins with the
-//! other (docs/design/0030). A oneof of a .proto file is as a struct there; an enum of one has no
-//! list: it may have any values (0012).
+//! other (docs/design/0030). The list of a message of a .proto file has all its fields, by number,
+//! those of its oneofs among them, each with its oneof; an enum of one has no list: it may have any
+//! values (0012).
 
 use std::fmt::Write as _;
 
@@ -18,8 +19,8 @@ use sha2::{Digest, Sha256};
 
 use crate::layout::{ItemKind, MessageLayout, OperationLayout, Place, Root, members, range};
 use crate::model::{
-    Annotation, DeclarationId, DescriptorKind, Direction, Kind, Member, Model, Operation,
-    ScopedName, Type, Value,
+    Annotation, DeclarationId, DescriptorKind, Direction, Kind, Member, Model, Operation, Type,
+    Value,
 };
 
 /// Changes whenever the meaning of the hashed text does.
@@ -33,18 +34,18 @@ pub fn procedure(model: &Model, operation: &Operation, layout: &OperationLayout)
 /// Hashes of an appendable struct or enum: of its name, then one a member or enumerator, of all up
 /// to that one.
 pub fn appendable(model: &Model, id: DeclarationId) -> Vec<[u8; 16]> {
-    let mut hashes = vec![digest(&format!("{VERSION}appendable {}", known_as(model, id)))];
-    let members = match &model.declaration(id).kind {
-        Kind::Union(union) => union.cases.iter().map(|case| &case.member).collect(),
-        _ => members(model, id),
-    };
-    for member in members {
+    let declaration = model.declaration(id);
+    let mut hashes = vec![digest(&format!("{VERSION}appendable {}", declaration.name))];
+    for (oneof, member) in listed(model, id) {
         let before = hex(hashes.last().expect("that of the name"));
         let mut writer = Canonical { model, text: before + " ", open: Vec::new() };
+        if let Some(number) = oneof {
+            writer.add(format_args!("of oneof {number}: "));
+        }
         writer.member(member);
         hashes.push(digest(&writer.text));
     }
-    if let Kind::Enum(shape) = &model.declaration(id).kind {
+    if let Kind::Enum(shape) = &declaration.kind {
         for one in shape.enumerators.iter().filter(|one| !one.is_numbered) {
             let before = hex(hashes.last().expect("that of the name"));
             hashes.push(digest(&format!("{before} {} {}", one.name, one.value)));
@@ -53,18 +54,23 @@ pub fn appendable(model: &Model, id: DeclarationId) -> Vec<[u8; 16]> {
     hashes
 }
 
-/// What an appendable type is known by: its name, but a oneof by its message and lowest number,
-/// since it may be called something else.
-fn known_as(model: &Model, id: DeclarationId) -> String {
-    let declaration = model.declaration(id);
-    match &declaration.kind {
-        Kind::Union(union) => {
-            let number = union.cases.iter().find_map(|case| case.member.number);
-            let message = declaration.name.0.split_last().map_or(&[][..], |(_, outer)| outer);
-            format!("{} {}", ScopedName(message.to_vec()), number.unwrap_or_default())
+/// The members of a struct; of a message of a .proto file its fields by number, those of a oneof
+/// each with what the oneof is known by, its lowest number. In one list, since a number stands for
+/// one field of a message, wherever it is: one that leaves its oneof is another one.
+fn listed(model: &Model, id: DeclarationId) -> Vec<(Option<i32>, &Member)> {
+    let mut all = Vec::new();
+    for member in members(model, id) {
+        match model.oneof(&member.declared) {
+            Some(oneof) => {
+                let cases = oneof.cases.iter().map(|case| (member.number, &case.member));
+                all.extend(cases);
+            }
+            None => all.push((None, member)),
         }
-        _ => declaration.name.to_string(),
     }
+    // Those without a number stay in their order.
+    all.sort_by_key(|(_, member)| member.number);
+    all
 }
 
 /// Hash of an interface: names and hashes of its procedures, in order; then the last hash of each
@@ -256,8 +262,7 @@ impl Canonical<'_> {
     fn named(&mut self, id: DeclarationId) {
         let declaration = self.model.declaration(id);
         if declaration.is_appendable() {
-            let known_as = known_as(self.model, id);
-            return self.add(format_args!("appendable {known_as}"));
+            return self.add(format_args!("appendable {}", declaration.name));
         }
         if let Some(up) = self.open.iter().rev().position(|open| *open == id) {
             self.add(format_args!("up {up}"));

@@ -519,6 +519,25 @@ impl Model {
         self.declaration(id).is_appendable() || self.stand_in(id).is_some()
     }
 
+    /// The oneof of a .proto file that a type is.
+    pub fn oneof(&self, declared: &Type) -> Option<&Union> {
+        let Type::Named(id) = self.resolved(declared) else { return None };
+        match &self.declaration(*id).kind {
+            Kind::Union(union) if union.is_numbered() => Some(union),
+            _ => None,
+        }
+    }
+
+    /// What a oneof of a .proto file is known by: its message and its lowest number, whatever it is
+    /// called.
+    pub fn oneof_key(&self, id: DeclarationId) -> Option<(&[String], i32)> {
+        let declaration = self.declaration(id);
+        let Kind::Union(union) = &declaration.kind else { return None };
+        let number = union.cases.iter().map(|case| case.member.number).min().flatten()?;
+        let (_, message) = declaration.name.0.split_last()?;
+        Some((message, number))
+    }
+
     /// Of an enum to which a later version may add, what stands for an enumerator that this one
     /// does not know: its default literal. One that selects the cases of a union has none, as it
     /// would select another case.

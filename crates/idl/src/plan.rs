@@ -306,10 +306,11 @@ fn appendables(model: &Model, interface: &Interface) -> Vec<AppendablePlan> {
 }
 
 /// Whether a type may grow, and a bind has something to compare of it: an enum of a .proto file may
-/// have any values.
+/// have any values, and what is in a oneof of one is compared with its message.
 fn is_compared(model: &Model, id: DeclarationId) -> bool {
     let is_numbered = match &model.declaration(id).kind {
         Kind::Enum(shape) => shape.is_numbered(),
+        Kind::Union(union) => union.is_numbered(),
         _ => false,
     };
     !is_numbered && model.may_grow(id)

@@ -147,8 +147,10 @@ impl<'m> Comparison<'m> {
             return;
         }
         let what = "parameter";
-        let only_adds = false;
-        let owner = Owner { name: &name, what, old: was.at, new: is.at, refused_at, only_adds };
+        let (only_adds, highest) = (false, [None; 2]);
+        let (old_at, new_at) = (was.at, is.at);
+        let owner =
+            Owner { name: &name, what, old: old_at, new: new_at, refused_at, only_adds, highest };
         let both = (was.at, is.at);
         let (before_items, now_items) = (items(was), items(is));
         self.items(owner, &before_items, &now_items);

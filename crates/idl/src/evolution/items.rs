@@ -4,7 +4,7 @@ use super::numbered::{self, FIELD, ONEOF_FIELD};
 use super::rules::{self, EvolutionRule};
 use super::{Change, Comparison, pairing, spelling};
 use crate::layout;
-use crate::model::{Annotation, Direction, Member, Model, Parameter, Type, Value};
+use crate::model::{Annotation, DeclarationId, Direction, Member, Model, Parameter, Type, Value};
 use crate::source::Span;
 
 /// One of them.
@@ -38,6 +38,16 @@ pub(super) struct Owner<'o> {
     pub refused_at: Option<&'o str>,
     /// Of an appendable struct or enum, whose old list the new one begins with.
     pub only_adds: bool,
+    /// Of a message of a .proto file, or a oneof in it: the highest number that the message had,
+    /// and has.
+    pub highest: [Option<i32>; 2],
+}
+
+impl Owner<'_> {
+    /// The same of a change for which no bind is refused.
+    pub fn unrefused(self) -> Self {
+        Owner { refused_at: None, ..self }
+    }
 }
 
 impl<'m> Item<'m> {
@@ -118,14 +128,16 @@ impl Comparison<'_> {
         for before in &paired.gone {
             let old = &old[*before];
             let message = format!("{what} `{}` of `{name}` is gone", old.spelled());
+            // One that was above all that are left is one at the end of the other version.
+            let is_last = is_numbered && old.number > owner.highest[1];
+            let owner = if is_last { owner.unrefused() } else { owner };
             self.add_between(&rules::PARTS, owner, (old.at, owner.new), message);
         }
-        let highest = old.iter().map(|item| item.number).max().flatten();
         for place in &paired.added {
             let new = &new[*place];
             let message = format!("{what} `{}` of `{name}` is new", new.spelled());
             // Above all that were there, whatever else has changed.
-            let is_last = matches!(what, FIELD | ONEOF_FIELD) && new.number > highest;
+            let is_last = matches!(what, FIELD | ONEOF_FIELD) && new.number > owner.highest[0];
             let (rule, refused_at) = match owner.only_adds || is_last {
                 true => (&rules::MEMBER_ADDED, None),
                 false => (&rules::PARTS, owner.refused_at),
@@ -144,6 +156,7 @@ impl Comparison<'_> {
                 Some(_) => &rules::PARAMETER_RENAMED,
                 None => &rules::PART_RENAMED,
             };
+            let owner = if is_numbered { owner.unrefused() } else { owner };
             self.add_between(rule, owner, (old.at, new.at), message);
         }
         for (before, place) in paired.moved() {
@@ -254,11 +267,19 @@ impl Comparison<'_> {
         self.add(Change { rule, old, new, message, refused_at, help });
     }
 
+    /// Whether two declared types are one: by name, a oneof of a .proto file by what it is known by.
+    pub(super) fn is_one_type(&self, old: DeclarationId, new: DeclarationId) -> bool {
+        let (before, now) = (self.old.model, self.new.model);
+        let key = before.oneof_key(old);
+        before.declaration(old).name == now.declaration(new).name
+            || (key.is_some() && key == now.oneof_key(new))
+    }
+
     /// The rule that a change from `old` to `new` breaks. What a name stands for is compared where
     /// it is declared.
     pub(super) fn type_rule(&self, old: &Type, new: &Type) -> Option<&'static EvolutionRule> {
         if let (Type::Named(before), Type::Named(now)) = (old, new)
-            && self.old.model.declaration(*before).name == self.new.model.declaration(*now).name
+            && self.is_one_type(*before, *now)
         {
             return None;
         }
@@ -267,9 +288,7 @@ impl Comparison<'_> {
             |before: &Option<u32>, now: &Option<u32>| (before != now).then_some(&rules::BOUND);
         match (old, new) {
             (Type::Named(before), Type::Named(now)) => {
-                let before = &self.old.model.declaration(*before).name;
-                let now = &self.new.model.declaration(*now).name;
-                (before != now).then_some(&rules::TYPE)
+                (!self.is_one_type(*before, *now)).then_some(&rules::TYPE)
             }
             (Type::String { bound: before }, Type::String { bound: now })
             | (Type::WideString { bound: before }, Type::WideString { bound: now }) => {

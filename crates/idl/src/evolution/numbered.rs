@@ -16,7 +16,6 @@ const READ_VALUE: &str = "who has the old file reads the value 0 instead; a sour
 const READ_ZERO: &str = "who has the new file reads the value 0 where the old one has it";
 const LEAVE: &str = "leave it in the file, `[deprecated = true]`";
 const NEXT: &str = "give it a number above all others of its message";
-const NEXT_IN_ONEOF: &str = "give it a number above all others of its oneof";
 const OTHER: &str = "leave it as it is, `[deprecated = true]`, and add a field whose number is \
      above all others of its message";
 const READ_UNSET: &str = "who has the old file reads a oneof of which nothing is set instead; a \
@@ -36,9 +35,8 @@ pub(super) fn help(
         VALUE if is(&rules::ENUMERATOR_ADDED) => READ_VALUE,
         VALUE if is(&rules::ENUMERATORS) => READ_ZERO,
         FIELD if is(&rules::MEMBER_ADDED) => READ,
-        FIELD if is_refused && is_new => NEXT,
         ONEOF_FIELD if is(&rules::MEMBER_ADDED) => READ_UNSET,
-        ONEOF_FIELD if is_refused && is_new => NEXT_IN_ONEOF,
+        _ if is_refused && is_of_message && is_new => NEXT,
         _ if is_refused && is_of_message && is(&rules::PARTS) => LEAVE,
         _ if is_refused && is_of_message => OTHER,
         _ => rule.help,

@@ -113,8 +113,8 @@ rules! {
         "programs made from the old file keep the old value";
     MESSAGES = "E0628", NOBODY, "the messages of an operation stay as they are", "";
     MEMBER_ADDED = "N0629", NOBODY,
-        "a member may be added at the end of an appendable struct, a field above all others to a \
-         message or oneof",
+        "a member may be added at the end of an appendable struct, a field above all others of its \
+         message, in a oneof or not",
         "who has the new file reads its default in what comes from the old one, who has the old \
          one leaves it out; a source in Rust or Python that makes one has to give it";
     EXTENSIBILITY = "E0630", NOBODY,

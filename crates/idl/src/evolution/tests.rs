@@ -168,20 +168,18 @@ fn a_field_may_be_added_above_all_others() {
     ];
     check_field("int32 x = 1; N y = 8;", "repeated N z = 9; N y = 8; int32 x = 1;", &new);
     check_field("", "oneof z { N a = 9; N b = 10; }", &new);
-    let of_oneof = [
-        "N0629 oneof field `c = 7` of `M::O` is new: : -",
-        "a source in Rust whose match has every field has to have the new one",
-    ];
+    let of_oneof = |named: &str| {
+        let found = format!("N0629 oneof field `c = 12` of `M::{named}` is new: : -");
+        [found, "a source in Rust whose match has every field has to have the new one".to_owned()]
+    };
     let old = "oneof o { N a = 1; N b = 5; } N z = 9;";
-    check_field(old, "N z = 9; oneof o { N a = 1; N c = 7; N b = 5; }", &of_oneof);
+    let [found, help] = &of_oneof("O");
+    check_field(old, "N z = 9; oneof o { N a = 1; N c = 12; N b = 5; }", &[found, help]);
     // Another name is none of what it is known by.
-    let renamed = "oneof p { N a = 1; N b = 5; N c = 7; } N z = 9;";
-    let gone = "E0621 union `M::O` is gone: client-source server-source: -";
+    let renamed = "oneof p { N a = 1; N b = 5; N c = 12; } N z = 9;";
     let other = "E0607 field `p = 1` of `M` was `o = 1`: client-source server-source: -";
-    let spelled = "E0611 field `p` of `M` is `M::P`, was `M::O`: client-source server-source: -";
-    check_field(old, renamed, &[gone, "", other, "", spelled, ""]);
-    // Those of a oneof beyond its first are above nothing.
-    check_field("oneof o { N a = 1; N b = 10; }", "oneof o { N a = 1; N b = 10; } N z = 9;", &new);
+    let [found, help] = &of_oneof("P");
+    check_field(old, renamed, &[found, help, other, ""]);
     check_field(
         "int32 x = 1; N y = 2;",
         "int32 x = 1;",
@@ -217,7 +215,12 @@ fn what_else_to_do_is_said_where_a_bind_is_refused() {
         (
             "int32 x = 1; N y = 4; oneof o { int32 a = 5; N c = 6; N b = 7; }",
             "E0606 oneof field `c = 6` of `M::O` is new",
-            "give it a number above all others of its oneof",
+            "give it a number above all others of its message",
+        ),
+        (
+            "int32 x = 1; N y = 4; oneof o { int32 a = 5; N b = 7; } N z = 6;",
+            "E0606 field `z = 6` of `M` is new",
+            "give it a number above all others of its message",
         ),
         (
             "int32 x = 1; N y = 4; oneof o { int32 a = 5; string b = 7; }",
@@ -227,6 +230,47 @@ fn what_else_to_do_is_said_where_a_bind_is_refused() {
     ] {
         check_field(old, new, &[&refused(what), help]);
     }
+}
+
+/// A number stands for one field of a message: elsewhere in it, it is another one.
+#[test]
+fn a_field_that_leaves_its_oneof_is_refused() {
+    let refused = |what: &str, of: &str, is: &str| {
+        let refused = "old-client new-client client-source server-source: I::A";
+        format!("E0606 {what} `c = 3` of `{of}` is {is}: {refused}")
+    };
+    let leave = "leave it in the file, `[deprecated = true]`";
+    let next = "give it a number above all others of its message";
+    let within = "int32 a = 1; oneof o { int32 b = 2; int32 c = 3; }";
+    let beside = "int32 a = 1; oneof o { int32 b = 2; } int32 c = 3;";
+    let [gone, new] = [refused("oneof field", "M::O", "gone"), refused("field", "M", "new")];
+    check_field(within, beside, &[&gone, leave, &new, next]);
+    let [new, gone] = [refused("oneof field", "M::O", "new"), refused("field", "M", "gone")];
+    check_field(beside, within, &[&new, next, &gone, leave]);
+}
+
+/// What a refused bind has nothing to do with is not told as if it had.
+#[test]
+fn what_is_harmless_beside_what_is_refused_is_told_so() {
+    let sources = "client-source server-source: -";
+    let refused = "old-client new-client client-source server-source: I::A";
+    let of = |fields: &str, values: &str| {
+        format!(
+            "syntax = \"proto3\"; message M {{ {fields} }} enum E {{ {values} }} \
+             service I {{ rpc A(M) returns (M); }}"
+        )
+    };
+    let old = of("int32 a = 1; E d = 4; int32 e = 5;", "X = 0; Y = 2;");
+    let new = of("int32 aa = 1; int32 c = 3; E d = 4;", "X = 0;");
+    assert_eq!(
+        findings(&old, &new).iter().map(line).collect::<Vec<_>>(),
+        [
+            format!("E0622 value `Y = 2` of `E` is gone: {sources}"),
+            format!("E0606 field `e = 5` of `M` is gone: {sources}"),
+            format!("E0606 field `c = 3` of `M` is new: {refused}"),
+            format!("E0607 field `aa = 1` of `M` was `a = 1`: {sources}"),
+        ]
+    );
 }
 
 #[test]

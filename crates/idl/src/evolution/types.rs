@@ -4,6 +4,7 @@ use super::items::{Item, Owner};
 use super::numbered::VALUE;
 use super::{Change, Comparison, pairing, rules, spelling};
 use crate::hash;
+use crate::layout;
 use crate::model::{
     Bitmask, Bitset, Declaration, DeclarationId, Enum, Kind, Member, Model, Primitive, Union,
 };
@@ -44,9 +45,11 @@ impl<'m> Comparison<'m> {
     pub(super) fn types(&mut self) {
         let (old_model, new_model) = (self.old.model, self.new.model);
         let others = |one: &&Declaration| !matches!(one.kind, Kind::Interface(_));
-        for old in old_model.declarations.iter().filter(others) {
-            match new_model.declarations.iter().find(|new| new.name == old.name) {
-                Some(new) => self.declaration(old, new),
+        let ids = |model: &'m Model| (0..model.declarations.len() as u32).map(DeclarationId);
+        for old_id in ids(old_model).filter(|id| others(&old_model.declaration(*id))) {
+            let old = old_model.declaration(old_id);
+            match ids(new_model).find(|new| self.is_one_type(old_id, *new)) {
+                Some(new_id) => self.declaration(old_id, new_id),
                 None => {
                     let message = format!("{} `{}` is gone", what(&old.kind), old.name);
                     let rule = &rules::DECLARATION_GONE;
@@ -58,7 +61,9 @@ impl<'m> Comparison<'m> {
         }
     }
 
-    fn declaration(&mut self, old: &Declaration, new: &Declaration) {
+    fn declaration(&mut self, old_id: DeclarationId, new_id: DeclarationId) {
+        let (old_model, new_model) = (self.old.model, self.new.model);
+        let (old, new) = (old_model.declaration(old_id), new_model.declaration(new_id));
         let name = new.name.to_string();
         let refused_at = self.refused.get(&name).cloned();
         let refused_at = refused_at.as_deref();
@@ -70,6 +75,7 @@ impl<'m> Comparison<'m> {
             new: new.at,
             refused_at,
             only_adds: false,
+            highest: [highest(old_model, old_id), highest(new_model, new_id)],
         };
         match (&old.kind, &new.kind) {
             (Kind::Constant(before), Kind::Constant(now)) => {
@@ -96,19 +102,19 @@ impl<'m> Comparison<'m> {
                     let message = format!("struct `{name}` extends {is}, did extend {was}");
                     self.add_between(&rules::PARTS, owner, both, message);
                 }
-                let owner = self.growing("struct", owner, old, new);
+                let owner = self.growing("struct", owner, old_id, new_id);
                 self.items(owner, &items(&before.members), &items(&now.members));
             }
             (Kind::Exception(before), Kind::Exception(now)) => {
                 self.items(owner, &items(before), &items(now));
             }
             (Kind::Union(before), Kind::Union(now)) => {
-                let owner = self.growing("union", owner, old, new);
+                let owner = self.growing("union", owner, old_id, new_id);
                 self.union(owner, before, now);
             }
             (Kind::Enum(before), Kind::Enum(now)) => {
                 self.width(owner, before.bit_bound, now.bit_bound);
-                let owner = self.growing("enum", owner, old, new);
+                let owner = self.growing("enum", owner, old_id, new_id);
                 self.numbered(owner, &enumerators(before), &enumerators(now), true);
             }
             (Kind::Bitmask(before), Kind::Bitmask(now)) => {
@@ -131,20 +137,17 @@ impl<'m> Comparison<'m> {
         &mut self,
         what: &str,
         owner: Owner<'o>,
-        old: &Declaration,
-        new: &Declaration,
+        old: DeclarationId,
+        new: DeclarationId,
     ) -> Owner<'o> {
-        let hashes = |model: &Model, declaration: &Declaration| {
-            let ids = (0..model.declarations.len() as u32).map(DeclarationId);
-            let mut ids = ids.filter(|id| model.declaration(*id).name == declaration.name);
-            let id = ids.next().filter(|id| model.may_grow(*id));
-            id.map(|id| hash::appendable(model, id))
+        let list = |model: &Model, id: DeclarationId| {
+            model.may_grow(id).then(|| hash::appendable(model, compared_with(model, id)))
         };
-        let (before, now) = (hashes(self.old.model, old), hashes(self.new.model, new));
+        let (before, now) = (list(self.old.model, old), list(self.new.model, new));
         if before.is_some() != now.is_some() {
             let is = if now.is_some() { "is" } else { "is not" };
             let message = format!("{what} `{}` {is} appendable now", owner.name);
-            self.add_between(&rules::EXTENSIBILITY, owner, (old.at, new.at), message);
+            self.add_between(&rules::EXTENSIBILITY, owner, (owner.old, owner.new), message);
         }
         let only_adds = before.zip(now).is_some_and(|(before, now)| now.starts_with(&before));
         Owner { only_adds, ..owner }
@@ -178,7 +181,11 @@ impl<'m> Comparison<'m> {
         is_ordered: bool,
     ) {
         let is_numbered = old.iter().chain(new).all(|one| one.is_numbered);
-        let owner = Owner { what: if is_numbered { VALUE } else { owner.what }, ..owner };
+        let owner = match is_numbered {
+            // Nothing of those is compared at a bind.
+            true => Owner { what: VALUE, ..owner.unrefused() },
+            false => owner,
+        };
         let [old_keys, new_keys] = keys(old, new, is_numbered);
         let is_alike = |before: usize, now: usize| old[before].value == new[now].value;
         let paired = pairing::pair(&old_keys, &new_keys, is_alike);
@@ -230,6 +237,24 @@ impl<'m> Comparison<'m> {
             }
         }
     }
+}
+
+/// What a type is compared with at a bind: a oneof of a .proto file with its message.
+fn compared_with(model: &Model, id: DeclarationId) -> DeclarationId {
+    let ids = || (0..model.declarations.len() as u32).map(DeclarationId);
+    let message = model.oneof_key(id).map(|(message, _)| message);
+    let is_it = |other: &DeclarationId| Some(&*model.declaration(*other).name.0) == message;
+    ids().find(is_it).unwrap_or(id)
+}
+
+/// The highest number of a message of a .proto file, or of that which a oneof is in.
+fn highest(model: &Model, id: DeclarationId) -> Option<i32> {
+    let message = compared_with(model, id);
+    let fields = layout::members(model, message).into_iter().flat_map(|member| {
+        let cases = model.oneof(&member.declared).map_or(&[][..], |oneof| &oneof.cases[..]);
+        cases.iter().map(|case| case.member.number).chain([member.number])
+    });
+    fields.max().flatten()
 }
 
 fn items(members: &[Member]) -> Vec<Item<'_>> {

@@ -196,7 +196,6 @@ fn another_label_or_value_changes_the_hash() {
     }
 }
 
-/// There a name may change, as Protocol Buffers have it.
 /// The one interface of a .proto file that passes `M` both ways.
 fn planned_of_proto(fields: &str, values: &str) -> InterfacePlan {
     let text = format!(
@@ -206,6 +205,7 @@ fn planned_of_proto(fields: &str, values: &str) -> InterfacePlan {
     plan(&model_of("a.proto", &text)).interfaces.remove(0)
 }
 
+/// There a name may change, as Protocol Buffers have it.
 #[test]
 fn of_a_proto_file_the_numbers_are_in_the_hash_in_place_of_names() {
     let hash = |fields, values| planned_of_proto(fields, values).hash;
@@ -230,29 +230,58 @@ fn of_a_proto_file_the_numbers_are_in_the_hash_in_place_of_names() {
     }
 }
 
-/// Whatever the order of the file, fields are in that of their numbers, a oneof in that of its
-/// lowest.
+/// Whatever the order of the file, fields are in that of their numbers, those of oneofs among them.
 #[test]
 fn of_a_proto_file_the_list_of_a_message_grows_by_a_higher_number() {
-    let lists = |fields| {
-        let appendables = planned_of_proto(fields, "X = 0;").appendables.into_iter();
-        let mut hashes: Vec<_> = appendables.map(|plan| plan.hashes).collect();
-        // That of the message first.
-        hashes.reverse();
-        hashes
+    let list = |fields| {
+        let appendables = planned_of_proto(fields, "X = 0;").appendables;
+        let [plan] = &appendables[..] else {
+            panic!("only the message has a list: {appendables:?}")
+        };
+        plan.hashes.clone()
     };
-    let old = lists("E b = 4; oneof c { int32 d = 9; int32 e = 2; } M m = 1;");
-    let [old, oneof] = &old[..] else { panic!("an enum has no list: {old:?}") };
-    assert_eq!((old.len(), oneof.len()), (4, 3));
-    let grown = lists("repeated M z = 5; M m = 1; oneof c { int32 e = 2; int32 d = 9; } E b = 4;");
-    assert_eq!((&grown[0][..4], grown[0].len()), (&old[..], 5));
-    let inserted = lists("M m = 1; oneof c { int32 e = 2; int32 d = 9; } E z = 3; E b = 4;");
-    assert_eq!((&inserted[0][..3], inserted[0].len()), (&old[..3], 5));
-    assert_ne!(inserted[0][3], old[3]);
-    let longer = lists("M m = 1; oneof z { int32 e = 2; E f = 12; int32 d = 9; } E b = 4;");
-    assert_eq!((&longer[0], &longer[1][..3], longer[1].len()), (old, &oneof[..], 4));
-    let lower = lists("M m = 1; oneof c { int32 e = 2; E f = 7; int32 d = 9; } E b = 4;");
-    assert_ne!(lower[1][2], oneof[2]);
+    let old = list("E b = 4; oneof c { int32 d = 9; int32 e = 2; } M m = 1;");
+    assert_eq!(old.len(), 5);
+    for fields in [
+        "repeated M z = 12; M m = 1; oneof c { int32 e = 2; int32 d = 9; } E b = 4;",
+        "M m = 1; oneof z { int32 e = 2; E f = 12; int32 d = 9; } E b = 4;",
+        "M m = 1; oneof z { int32 e = 2; int32 d = 9; } oneof y { E f = 12; } E b = 4;",
+    ] {
+        let grown = list(fields);
+        assert_eq!((&grown[..5], grown.len()), (&old[..], 6), "{fields}");
+    }
+    let alike = |fields| {
+        let new = list(fields);
+        old.iter().zip(&new).take_while(|(old, new)| old == new).count()
+    };
+    // The first is of the name, and where the numbers 1, 2 and 4 are as before, three more are.
+    assert_eq!(alike("M m = 1; oneof c { int32 e = 2; int32 d = 9; } E z = 3; E b = 4;"), 3);
+    assert_eq!(alike("M m = 1; oneof c { int32 e = 2; E f = 7; int32 d = 9; } E b = 4;"), 4);
+    assert_eq!(alike("M m = 1; oneof c { int32 e = 2; int32 d = 9; } E b = 4; E z = 7;"), 4);
+}
+
+/// A value that one version has in a oneof and the other beside it, or in another one, would be
+/// lost: neither list begins with the other.
+#[test]
+fn of_a_proto_file_a_field_that_leaves_its_oneof_is_another_one() {
+    let list = |fields| planned_of_proto(fields, "X = 0;").appendables[0].hashes.clone();
+    for (old, new) in [
+        (
+            "int32 a = 1; oneof o { E b = 2; E c = 3; }",
+            "int32 a = 1; oneof o { E b = 2; } E c = 3;",
+        ),
+        (
+            "oneof o { E a = 1; E x = 5; } oneof p { E b = 2; }",
+            "oneof o { E a = 1; } oneof p { E b = 2; E x = 5; }",
+        ),
+        ("oneof o { E a = 1; } E b = 2;", "E a = 1; E b = 2;"),
+        // Two versions that were both made of `E a = 1; oneof o { E b = 2; }`.
+        ("E a = 1; oneof o { E b = 2; } E c = 3;", "E a = 1; oneof o { E b = 2; int32 c = 3; }"),
+    ] {
+        let (before, now) = (list(old), list(new));
+        assert_eq!(before[0], now[0]);
+        assert!(before.iter().zip(&now).any(|(before, now)| before != now), "{old} | {new}");
+    }
 }
 
 #[test]
