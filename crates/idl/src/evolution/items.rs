@@ -267,7 +267,8 @@ impl Comparison<'_> {
         self.add(Change { rule, old, new, message, refused_at, help });
     }
 
-    /// Whether two declared types are one: by name, a oneof of a .proto file by what it is known by.
+    /// Whether two declared types are one: by name, oneofs of .proto files by what they are known
+    /// by.
     pub(super) fn is_one_type(&self, old: DeclarationId, new: DeclarationId) -> bool {
         let (before, now) = (self.old.model, self.new.model);
         let key = before.oneof_key(old);
