@@ -188,6 +188,10 @@ impl<'p, 'py> Reader<'p, 'py> {
 
     /// Every byte was used.
     pub fn finish(self) -> Result<(), Malformed> {
+        self.check_end()
+    }
+
+    fn check_end(&self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
             bytes => Err(Malformed::Left { bytes: bytes as u64 }),
@@ -371,6 +375,8 @@ impl<'p, 'py> Reader<'p, 'py> {
             Kind::Union { is_appendable: true, .. } => {
                 let behind = self.appendable()?;
                 let value = self.union(row)?;
+                // It grows by cases, not behind them.
+                self.check_end()?;
                 self.rest = behind;
                 Ok(value)
             }
@@ -393,8 +399,13 @@ impl<'p, 'py> Reader<'p, 'py> {
         let class = table[row].class.bind(self.py);
         let value = match (selected(number, labels, *rest), rest) {
             (Some(case), _) => self.nested(false, |reader| reader.value(&cases[case]))?,
-            // Of a oneof no case that a newer version has is one that is not set.
-            (None, _) if *is_appendable => return Ok(class.call1((0, self.py.None()))?),
+            (None, _) if *is_appendable => {
+                // A case that only a newer version has is one that is not set.
+                if number != Some(Number::Integer(0)) {
+                    self.rest = &[];
+                }
+                return Ok(class.call1((0, self.py.None()))?);
+            }
             (None, crate::table::Rest::Nothing) => self.py.None().into_bound(self.py),
             (None, _) => {
                 let claimed = match number {

@@ -165,7 +165,7 @@ impl Writer {
         self.depth -= 1;
     }
 
-    /// Appends an appendable struct: its length in bytes, then what `inner` appends.
+    /// Appends a value of an appendable type: its length in bytes, then what `inner` appends.
     pub fn appendable(&mut self, inner: impl FnOnce(&mut Self)) {
         let begin = self.bytes.len();
         self.put(&[0; 4]);
@@ -325,8 +325,8 @@ impl<'p> Reader<'p> {
         value
     }
 
-    /// Reads an appendable struct: as far as its length says. What `inner` leaves of that is of
-    /// members that a newer version has.
+    /// Reads a value of an appendable type: as far as its length says. What `inner` leaves of that
+    /// is of members that a newer version has.
     pub fn appendable<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Malformed>,
@@ -337,6 +337,22 @@ impl<'p> Reader<'p> {
         let value = inner(self);
         self.rest = behind;
         value
+    }
+
+    /// Reads a oneof, of which `inner` may leave nothing: it grows by cases, not behind them.
+    pub fn oneof<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<T, Malformed> {
+        self.appendable(|reader| {
+            let value = inner(reader)?;
+            reader.check_end().map(|()| value)
+        })
+    }
+
+    /// Leaves out the rest of a oneof, whose case only a newer version has.
+    pub fn leave_case_out(&mut self) {
+        self.rest = &[];
     }
 
     /// Before a member of an appendable struct: where nothing is left of the struct, reading goes
@@ -356,6 +372,10 @@ impl<'p> Reader<'p> {
 
     /// Every byte was used.
     pub fn finish(self) -> Result<(), Malformed> {
+        self.check_end()
+    }
+
+    fn check_end(&self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
             bytes => Err(Malformed::Left { bytes: bytes as u64 }),
