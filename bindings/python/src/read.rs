@@ -372,7 +372,7 @@ impl<'p, 'py> Reader<'p, 'py> {
                 })?;
                 Ok(table[row].made(self.py, &values)?)
             }
-            Kind::Union { is_appendable: true, .. } => {
+            Kind::Union { oneof: Some(_), .. } => {
                 let behind = self.appendable()?;
                 let value = self.union(row)?;
                 // It grows by cases, not behind them.
@@ -380,14 +380,13 @@ impl<'p, 'py> Reader<'p, 'py> {
                 self.rest = behind;
                 Ok(value)
             }
-            Kind::Union { is_appendable: false, .. } => self.union(row),
+            Kind::Union { oneof: None, .. } => self.union(row),
         }
     }
 
     fn union(&mut self, row: usize) -> Read<'py> {
         let table = self.table;
-        let Kind::Union { discriminator, cases, labels, rest, is_appendable } = &table[row].kind
-        else {
+        let Kind::Union { discriminator, cases, labels, rest, oneof } = &table[row].kind else {
             return Err(Malformed::range(0u8).into());
         };
         let word = word_of(discriminator, table);
@@ -399,7 +398,7 @@ impl<'p, 'py> Reader<'p, 'py> {
         let class = table[row].class.bind(self.py);
         let value = match (selected(number, labels, *rest), rest) {
             (Some(case), _) => self.nested(false, |reader| reader.value(&cases[case]))?,
-            (None, _) if *is_appendable => {
+            (None, _) if oneof.is_some() => {
                 // A case that only a newer version has is one that is not set.
                 if number != Some(Number::Integer(0)) {
                     self.rest = &[];
