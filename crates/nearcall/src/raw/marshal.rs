@@ -346,7 +346,7 @@ impl<'p> Reader<'p> {
     ) -> Result<T, Malformed> {
         self.appendable(|reader| {
             let value = inner(reader)?;
-            reader.check_end().map(|()| value)
+            reader.finish().map(|()| value)
         })
     }
 
@@ -371,11 +371,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Every byte was used.
-    pub fn finish(self) -> Result<(), Malformed> {
-        self.check_end()
-    }
-
-    fn check_end(&self) -> Result<(), Malformed> {
+    pub fn finish(&self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
             bytes => Err(Malformed::Left { bytes: bytes as u64 }),
@@ -563,18 +559,21 @@ impl<T: Marshal> Marshal for Option<T> {
     fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
         match self {
             Some(value) if bool::unmarshal(reader)? => {
-                reader.nested::<T, _>(|reader| value.unmarshal_over(reader))
+                reader.nested::<T, _>(|reader| value.unmarshal_over(reader))?;
             }
-            Some(_) => {
-                *self = None;
-                Ok(())
-            }
-            None => {
-                *self = Self::unmarshal(reader)?;
-                Ok(())
-            }
+            Some(_) => *self = None,
+            None => *self = Self::unmarshal(reader)?,
         }
+        Ok(())
     }
+}
+
+/// The value of a box. Apart, for the stack that it takes is to be taken once it is known that
+/// there is enough: what holds a box may be small, as a oneof whose case is a large struct, and no
+/// level above has counted that.
+#[inline(never)]
+fn boxed<T: Marshal>(reader: &mut Reader<'_>) -> Result<Box<T>, Malformed> {
+    T::unmarshal(reader).map(Box::new)
 }
 
 impl<T: Marshal> Marshal for Box<T> {
@@ -586,7 +585,7 @@ impl<T: Marshal> Marshal for Box<T> {
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         reader.note_held::<T>(1);
-        reader.nested::<T, _>(T::unmarshal).map(Box::new)
+        reader.nested::<T, _>(boxed)
     }
 
     fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {

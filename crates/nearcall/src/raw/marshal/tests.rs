@@ -2,6 +2,9 @@
 
 use super::*;
 
+#[cfg(feature = "threads")]
+mod stack;
+
 fn bytes_of(value: impl Marshal) -> Vec<u8> {
     let mut writer = Writer::new();
     value.marshal(&mut writer);
