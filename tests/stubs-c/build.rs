@@ -16,6 +16,7 @@ fn main() {
         "deferring.idl",
         "estacks.idl",
         "../matrix/idl/statuses.proto",
+        "pieces.proto",
     ] {
         nearcall_idl::build(file);
     }

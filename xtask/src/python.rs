@@ -26,6 +26,7 @@ const PROGRAMS: &[&str] = &[
     "python-example",
     "hostile-server",
     "lies-to-python",
+    "odd-pieces",
     "passing-server",
     "shapes-server",
     "talking-server",

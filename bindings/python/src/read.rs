@@ -188,6 +188,10 @@ impl<'p, 'py> Reader<'p, 'py> {
 
     /// Every byte was used.
     pub fn finish(self) -> Result<(), Malformed> {
+        self.check_end()
+    }
+
+    fn check_end(&self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
             bytes => Err(Malformed::Left { bytes: bytes as u64 }),
@@ -368,20 +372,21 @@ impl<'p, 'py> Reader<'p, 'py> {
                 })?;
                 Ok(table[row].made(self.py, &values)?)
             }
-            Kind::Union { is_appendable: true, .. } => {
+            Kind::Union { oneof: Some(_), .. } => {
                 let behind = self.appendable()?;
                 let value = self.union(row)?;
+                // It grows by cases, not behind them.
+                self.check_end()?;
                 self.rest = behind;
                 Ok(value)
             }
-            Kind::Union { is_appendable: false, .. } => self.union(row),
+            Kind::Union { oneof: None, .. } => self.union(row),
         }
     }
 
     fn union(&mut self, row: usize) -> Read<'py> {
         let table = self.table;
-        let Kind::Union { discriminator, cases, labels, rest, is_appendable } = &table[row].kind
-        else {
+        let Kind::Union { discriminator, cases, labels, rest, oneof } = &table[row].kind else {
             return Err(Malformed::range(0u8).into());
         };
         let word = word_of(discriminator, table);
@@ -393,8 +398,13 @@ impl<'p, 'py> Reader<'p, 'py> {
         let class = table[row].class.bind(self.py);
         let value = match (selected(number, labels, *rest), rest) {
             (Some(case), _) => self.nested(false, |reader| reader.value(&cases[case]))?,
-            // Of a oneof no case that a newer version has is one that is not set.
-            (None, _) if *is_appendable => return Ok(class.call1((0, self.py.None()))?),
+            (None, _) if oneof.is_some() => {
+                // A case that only a newer version has is one that is not set.
+                if number != Some(Number::Integer(0)) {
+                    self.rest = &[];
+                }
+                return Ok(class.call1((0, self.py.None()))?);
+            }
             (None, crate::table::Rest::Nothing) => self.py.None().into_bound(self.py),
             (None, _) => {
                 let claimed = match number {

@@ -138,9 +138,9 @@ pub enum Kind {
         cases: Vec<Type>,
         labels: HashMap<i128, usize>,
         rest: Rest,
-        /// A oneof of a .proto file: what it holds stands behind its length, and one whose case is
-        /// not known is not set.
-        is_appendable: bool,
+        /// Of a oneof of a .proto file its discriminators, in words: what it holds stands behind
+        /// its length, and one whose case is not known is not set.
+        oneof: Option<String>,
     },
     Enum {
         word: Word,

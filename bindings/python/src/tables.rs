@@ -156,7 +156,8 @@ fn declared(row: &Bound<'_, PyTuple>) -> PyResult<Declared> {
             });
             Kind::Struct { members: members.collect::<PyResult<_>>()?, is_appendable }
         }
-        "union" | "oneof" => union(row, code == "oneof")?,
+        "union" => union(row, None)?,
+        "oneof" => union(row, Some(at(row, 5)?))?,
         "enum" => {
             let mut values = HashMap::new();
             for value in class.bind(row.py()).try_iter()? {
@@ -199,7 +200,7 @@ fn takes_by_name(class: &Bound<'_, PyAny>, count: usize) -> bool {
     in_order.is_ok_and(|in_order| in_order < count)
 }
 
-fn union(row: &Bound<'_, PyTuple>, is_appendable: bool) -> PyResult<Kind> {
+fn union(row: &Bound<'_, PyTuple>, oneof: Option<String>) -> PyResult<Kind> {
     let discriminator = used(&row.get_item(2)?)?;
     let (mut cases, mut labels) = (Vec::new(), HashMap::new());
     for case in inner(row, 3)?.iter() {
@@ -215,7 +216,7 @@ fn union(row: &Bound<'_, PyTuple>, is_appendable: bool) -> PyResult<Kind> {
         Some(case) if (case as usize) < cases.len() => Rest::Case(case as usize),
         Some(case) => return Err(refused("case", case)),
     };
-    Ok(Kind::Union { discriminator, cases, labels, rest, is_appendable })
+    Ok(Kind::Union { discriminator, cases, labels, rest, oneof })
 }
 
 /// A type as it is used. Rows are checked when a call has one: a type may name a later row.

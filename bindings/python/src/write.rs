@@ -457,14 +457,14 @@ impl<'t> Writer<'t> {
                 }
                 Ok(())
             }
-            Kind::Union { is_appendable, .. } => {
+            Kind::Union { oneof, .. } => {
                 check_class(value, class)?;
                 let at = self.bytes.len();
-                if *is_appendable {
+                if oneof.is_some() {
                     self.count(0)?;
                 }
                 self.union(value, row)?;
-                if *is_appendable {
+                if oneof.is_some() {
                     self.appended(at);
                 }
                 Ok(())
@@ -481,8 +481,7 @@ impl<'t> Writer<'t> {
 
     fn union(&mut self, value: &Bound<'_, PyAny>, row: usize) -> Result<(), Wrong> {
         let table = self.table;
-        let Kind::Union { discriminator, cases, labels, rest, is_appendable } = &table[row].kind
-        else {
+        let Kind::Union { discriminator, cases, labels, rest, oneof } = &table[row].kind else {
             return Err(wrong_type(value, "a union"));
         };
         let at = self.bytes.len();
@@ -493,15 +492,14 @@ impl<'t> Writer<'t> {
         let number = word.map(|word| word.number(&self.bytes[at..]));
         let held = value.getattr("value")?;
         let is_set = !matches!(number, Some(Number::Integer(0)));
-        let written = match selected(number, labels, *rest) {
-            Some(case) => self.nested(false, |writer| writer.value(&held, &cases[case])),
+        let written = match (selected(number, labels, *rest), oneof) {
+            (Some(case), _) => self.nested(false, |writer| writer.value(&held, &cases[case])),
             // A version that has a case of that number would look for its value.
-            None if *is_appendable && is_set => {
-                let allowed = String::from("0 or the number of one of its fields");
-                return Err(Wrong::range(key, allowed).of_part("discriminator"));
+            (None, Some(allowed)) if is_set => {
+                return Err(Wrong::range(key, allowed.clone()).named("discriminator"));
             }
-            None if held.is_none() => Ok(()),
-            None => Err(wrong_type(&held, "None, for a discriminator without a case,")),
+            (None, _) if held.is_none() => Ok(()),
+            (None, _) => Err(wrong_type(&held, "None, for a discriminator without a case,")),
         };
         written.map_err(|wrong| wrong.of_part("value"))
     }

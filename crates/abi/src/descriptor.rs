@@ -33,14 +33,15 @@ pub struct ProcedureDescriptor {
     pub is_leaf: bool,
 }
 
-/// A struct that a later version may add members to, at its end.
+/// A type that a later version may add to, at its end: a struct members, an enum enumerators, a
+/// oneof of a .proto file cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppendableDescriptor {
     /// Scoped name, `::` between the parts.
     pub name: &'static str,
     /// Index of the first procedure in whose messages it is.
     pub procedure: u32,
-    /// Hash over its name; then one a member, over all members up to that one. Of two versions that
+    /// Hash over its name; then one a member, over all of them up to that one. Of two versions that
     /// fit, one list begins with the other.
     pub hashes: &'static [[u8; 16]],
 }
@@ -51,13 +52,13 @@ pub struct InterfaceDescriptor {
     /// Scoped name, `::` between the parts.
     pub name: &'static str,
     /// Hash over the procedures' names and hashes, in order, and over the last of each appendable
-    /// struct.
+    /// type.
     pub hash: [u8; 16],
     /// In the order of the interface file, inherited ones first.
     pub procedures: &'static [ProcedureDescriptor],
     /// In order of size.
     pub classes: &'static [AStackClass],
-    /// The appendable structs in its messages.
+    /// The appendable types in its messages.
     pub appendables: &'static [AppendableDescriptor],
 }
 

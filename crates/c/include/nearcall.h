@@ -213,7 +213,8 @@ typedef struct nearcall_procedure {
     bool is_leaf;
 } nearcall_procedure;
 
-/* A struct that a later version may add members to, at its end. */
+/* A type that a later version may add to, at its end: a struct members, an enum enumerators, a
+ * oneof of a .proto file cases. */
 typedef struct nearcall_appendable {
     const char *name;
     const uint8_t (*hashes)[16]; /* of the name, then one a member */

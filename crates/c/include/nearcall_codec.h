@@ -291,7 +291,7 @@ NEARCALL_APART void nearcall_write_text(nearcall_writer *writer, const char *nam
     }
 }
 
-/* Begins an appendable struct: its length comes when its members have been written. */
+/* Begins a value of an appendable type: its length comes when it has been written. */
 NEARCALL_INLINE size_t nearcall_write_appendable(nearcall_writer *writer) {
     const uint32_t later = 0;
     nearcall_write(writer, &later, sizeof later);
@@ -360,13 +360,13 @@ NEARCALL_INLINE bool nearcall_read_count(nearcall_reader *reader, uint64_t bytes
     return true;
 }
 
-/* What lies behind an appendable struct. */
+/* What lies behind a value of an appendable type. */
 typedef struct nearcall_behind {
     const uint8_t *rest;
     size_t left;
 } nearcall_behind;
 
-/* Begins an appendable struct: nothing is read past what its length says. */
+/* Begins a value of an appendable type: nothing is read past what its length says. */
 NEARCALL_APART bool nearcall_read_appendable(nearcall_reader *reader, nearcall_behind *behind) {
     uint32_t count = 0;
     if (!nearcall_read_count(reader, 1, &count)) {
@@ -394,11 +394,32 @@ NEARCALL_APART bool nearcall_read_missing(nearcall_reader *reader, const uint8_t
     return true;
 }
 
-/* Ends it. What is left is of members that a newer version has. */
+/* Ends a struct. What is left is of members that a newer version has. */
 NEARCALL_INLINE void nearcall_read_appended(nearcall_reader *reader,
                                             const nearcall_behind *behind) {
     reader->rest = behind->rest;
     reader->left = behind->left;
+}
+
+/* Leaves out the rest of a oneof, whose case only a newer version has. */
+NEARCALL_INLINE void nearcall_read_no_case(nearcall_reader *reader) {
+    reader->left = 0;
+}
+
+/* All of it was used. */
+NEARCALL_INLINE bool nearcall_read_end(nearcall_reader *reader) {
+    return reader->left == 0 ||
+           nearcall_read_bad(reader, NEARCALL_MALFORMED_LEFT, reader->left, 0);
+}
+
+/* Ends a oneof, of which nothing is left: it grows by cases, not behind them. */
+NEARCALL_INLINE bool nearcall_read_oneof_end(nearcall_reader *reader,
+                                             const nearcall_behind *behind) {
+    if (!nearcall_read_end(reader)) {
+        return false;
+    }
+    nearcall_read_appended(reader, behind);
+    return true;
 }
 
 NEARCALL_INLINE bool nearcall_read_boolean(nearcall_reader *reader, bool *is_present) {
@@ -549,12 +570,6 @@ NEARCALL_APART bool nearcall_read_text(nearcall_reader *reader, char **text) {
     (*text)[count] = 0;
     /* There are as many bytes: that was judged with the count. */
     return nearcall_read(reader, *text, count);
-}
-
-/* All of it was used. */
-NEARCALL_INLINE bool nearcall_read_end(nearcall_reader *reader) {
-    return reader->left == 0 ||
-           nearcall_read_bad(reader, NEARCALL_MALFORMED_LEFT, reader->left, 0);
 }
 
 /* What stubs say of a value that could not be written, or be read. */

@@ -231,7 +231,7 @@ pub fn extension_count(ours: &[(&str, [u8; 16])], theirs: &[(&str, [u8; 16])]) -
     (count as usize == ours.len().min(theirs.len())).then_some(count)
 }
 
-/// The first member, counted from 1, in which two versions of an appendable struct differ; `None`
+/// The first member, counted from 1, in which two versions of an appendable type differ; `None`
 /// if one of them only adds members at the end of the other. Both are lists of a hash over the name
 /// and one a member, over all up to that one; either may be a peer's.
 pub fn member_difference(ours: &[[u8; 16]], theirs: &[[u8; 16]]) -> Option<usize> {

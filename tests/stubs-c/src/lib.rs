@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod odd;
 pub mod talker;
 
 include!(concat!(env!("OUT_DIR"), "/cross.rs"));
@@ -54,6 +55,11 @@ pub mod filled {
 /// What procedures of a .proto file fail with.
 pub mod failed {
     include!(concat!(env!("OUT_DIR"), "/statuses.rs"));
+}
+
+/// What holds a oneof.
+pub mod heaped {
+    include!(concat!(env!("OUT_DIR"), "/pieces.rs"));
 }
 
 /// The first version of an interface.

@@ -5,7 +5,7 @@ use crate::InterfaceDescriptor;
 
 /// The server's version of an interface, as it stands in the detail of a hash refusal: the hash,
 /// the class list, a u32 count of procedures, and as many of these as fit; then a u32 count of
-/// appendable structs, and as many of these as fit.
+/// appendable types, and as many of these as fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Version<'p> {
     /// Of the interface.
@@ -26,7 +26,7 @@ pub struct ProcedureList<'p> {
     left: u32,
 }
 
-/// Appendable structs of a [`Version`]: for each a u32 count of hashes, and the hashes.
+/// Appendable types of a [`Version`]: for each a u32 count of hashes, and the hashes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AppendableList<'p> {
     rest: &'p [u8],
@@ -84,7 +84,7 @@ impl<'p> Version<'p> {
         Some(Version { interface_hash, classes, procedure_count, procedures })
     }
 
-    /// The appendable structs, which stand behind the procedures.
+    /// The appendable types, which stand behind the procedures.
     pub fn appendables(&self) -> AppendableList<'p> {
         let mut procedures = self.procedures;
         procedures.by_ref().for_each(drop);

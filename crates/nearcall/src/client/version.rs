@@ -1,6 +1,6 @@
 //! What a client asks a server for: its own version of an interface, or the server's, if one of the
 //! two only adds procedures at the end of the other (0018), and members at the end of each
-//! appendable struct (0030).
+//! appendable type (0030).
 
 use nearcall_abi::message::{ListedProcedure, Version};
 use nearcall_abi::{AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureName};
@@ -85,7 +85,7 @@ pub(crate) fn judge(ours: &InterfaceDescriptor, detail: &[u8]) -> Result<Wanted,
     Ok(Wanted { interface_hash, classes, agreement: Some(agreement) })
 }
 
-/// Refuses an appendable struct that both have and neither only adds to.
+/// Refuses an appendable type that both have and neither only adds to.
 fn compare_appendables(ours: &InterfaceDescriptor, theirs: &Version<'_>) -> Result<(), Unfit> {
     for appendable in ours.appendables {
         let AppendableDescriptor { name, procedure, hashes } = appendable;

@@ -165,7 +165,7 @@ impl Writer {
         self.depth -= 1;
     }
 
-    /// Appends an appendable struct: its length in bytes, then what `inner` appends.
+    /// Appends a value of an appendable type: its length in bytes, then what `inner` appends.
     pub fn appendable(&mut self, inner: impl FnOnce(&mut Self)) {
         let begin = self.bytes.len();
         self.put(&[0; 4]);
@@ -325,8 +325,8 @@ impl<'p> Reader<'p> {
         value
     }
 
-    /// Reads an appendable struct: as far as its length says. What `inner` leaves of that is of
-    /// members that a newer version has.
+    /// Reads a value of an appendable type: as far as its length says. What `inner` leaves of that
+    /// is of members that a newer version has.
     pub fn appendable<T>(
         &mut self,
         inner: impl FnOnce(&mut Self) -> Result<T, Malformed>,
@@ -337,6 +337,22 @@ impl<'p> Reader<'p> {
         let value = inner(self);
         self.rest = behind;
         value
+    }
+
+    /// Reads a oneof, of which `inner` may leave nothing: it grows by cases, not behind them.
+    pub fn oneof<T>(
+        &mut self,
+        inner: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<T, Malformed> {
+        self.appendable(|reader| {
+            let value = inner(reader)?;
+            reader.finish().map(|()| value)
+        })
+    }
+
+    /// Leaves out the rest of a oneof, whose case only a newer version has.
+    pub fn leave_case_out(&mut self) {
+        self.rest = &[];
     }
 
     /// Before a member of an appendable struct: where nothing is left of the struct, reading goes
@@ -355,7 +371,7 @@ impl<'p> Reader<'p> {
     }
 
     /// Every byte was used.
-    pub fn finish(self) -> Result<(), Malformed> {
+    pub fn finish(&self) -> Result<(), Malformed> {
         match self.rest.len() {
             0 => Ok(()),
             bytes => Err(Malformed::Left { bytes: bytes as u64 }),
@@ -543,18 +559,21 @@ impl<T: Marshal> Marshal for Option<T> {
     fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
         match self {
             Some(value) if bool::unmarshal(reader)? => {
-                reader.nested::<T, _>(|reader| value.unmarshal_over(reader))
+                reader.nested::<T, _>(|reader| value.unmarshal_over(reader))?;
             }
-            Some(_) => {
-                *self = None;
-                Ok(())
-            }
-            None => {
-                *self = Self::unmarshal(reader)?;
-                Ok(())
-            }
+            Some(_) => *self = None,
+            None => *self = Self::unmarshal(reader)?,
         }
+        Ok(())
     }
+}
+
+/// The value of a box. Apart, for the stack that it takes is to be taken once it is known that
+/// there is enough: what holds a box may be small, as a oneof whose case is a large struct, and no
+/// level above has counted that.
+#[inline(never)]
+fn boxed<T: Marshal>(reader: &mut Reader<'_>) -> Result<Box<T>, Malformed> {
+    T::unmarshal(reader).map(Box::new)
 }
 
 impl<T: Marshal> Marshal for Box<T> {
@@ -566,7 +585,7 @@ impl<T: Marshal> Marshal for Box<T> {
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         reader.note_held::<T>(1);
-        reader.nested::<T, _>(T::unmarshal).map(Box::new)
+        reader.nested::<T, _>(boxed)
     }
 
     fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {

@@ -26,6 +26,7 @@ mod lacking;
 mod lending;
 mod misfit;
 mod moving;
+mod pieces;
 mod plants;
 mod policies;
 mod posting;

@@ -468,8 +468,15 @@ impl C<'_> {
         match union.default {
             UnionDefault::Case(_) => {}
             UnionDefault::Implicit if *is_appendable => {
-                // One that a newer version has is none here.
-                let lines = ["default:", "    value->_d = 0;", "    break;"];
+                // One that only a newer version has is none here.
+                let lines = [
+                    "case 0:",
+                    "    break;",
+                    "default:",
+                    "    value->_d = 0;",
+                    "    nearcall_read_no_case(reader);",
+                    "    break;",
+                ];
                 text.lines(lines.map(String::from));
             }
             UnionDefault::Implicit => text.lines(["default:", "    break;"].map(String::from)),
@@ -483,7 +490,9 @@ impl C<'_> {
         }
         text.close("}");
         if *is_appendable {
-            text.line("nearcall_read_appended(reader, &behind);");
+            text.open("if (!nearcall_read_oneof_end(reader, &behind)) {");
+            text.line("return false;");
+            text.close("}");
         }
     }
 }

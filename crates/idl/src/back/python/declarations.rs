@@ -1,6 +1,6 @@
 //! Constants, aliases and classes, and the table of types that the native half reads.
 
-use crate::back::allowed::enumerators;
+use crate::back::allowed::{enumerators, set_or_not};
 use crate::back::python::Python;
 use crate::back::python::expressions::{primitive_code, word_code};
 use crate::back::python::names::{constant_names, member_names};
@@ -193,9 +193,11 @@ impl Python<'_> {
                     UnionDefault::Implicit => String::from("-1"),
                 };
                 let discriminator = self.expression(&union.discriminator, &[]);
-                let is_appendable = plan.is_some_and(|plan| plan.is_appendable);
-                let code = quoted(if is_appendable { "oneof" } else { "union" });
-                vec![code, class, discriminator, cases, default]
+                let is_oneof = plan.is_some_and(|plan| plan.is_appendable);
+                let code = quoted(if is_oneof { "oneof" } else { "union" });
+                let allowed = is_oneof.then(|| quoted(&set_or_not(self.model, union)));
+                let row = [code, class, discriminator, cases, default];
+                row.into_iter().chain(allowed).collect()
             }
             Kind::Enum(shape) => {
                 let is_signed = shape.enumerators.iter().any(|one| one.value < 0);

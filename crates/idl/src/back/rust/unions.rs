@@ -153,12 +153,17 @@ impl Rust<'_> {
                 true => self.put_unset(union),
                 false => self.put_discriminator(scope, union, None, "discriminator"),
             };
-            // Of a oneof no case that a newer version has is one that is not set.
-            let kept = if is_appendable { quote!(0) } else { quote!(discriminator) };
             puts.push(quote!(Self::#other(discriminator) => { #keep }));
-            default = Some(quote!(_ => ::core::result::Result::Ok(Self::#other(#kept))));
+            default = Some(match is_appendable {
+                true => get_unset(&other),
+                false => quote!(_ => ::core::result::Result::Ok(Self::#other(discriminator))),
+            });
         }
-        let put = within(is_appendable, "writer", quote!(match self { #(#puts)* }));
+        let put = quote!(match self { #(#puts)* });
+        let put = match is_appendable {
+            true => quote!(writer.appendable(|writer| { #put });),
+            false => put,
+        };
         let taken = quote! {
             let discriminator: #discriminator = ::nearcall::raw::Marshal::unmarshal(reader)?;
         };
@@ -167,12 +172,12 @@ impl Rust<'_> {
         let overs = overs.filter_map(|(index, variant)| self.case_over(id, union, index, variant));
         let overs: Vec<TokenStream> = overs.collect();
         if overs.is_empty() {
-            let get = within(is_appendable, "reader", quote!(#taken #cases));
+            let get = read_within(is_appendable, quote!(#taken #cases));
             return self.marshal_impl(id, put, get);
         }
         let name = ident(self.names.declaration(id));
         let get = quote!(#taken Self::from_wire(discriminator, reader));
-        let get = within(is_appendable, "reader", get);
+        let get = read_within(is_appendable, get);
         let over = quote! {
             #taken
             match (discriminator, self) {
@@ -182,7 +187,7 @@ impl Rust<'_> {
             }
             ::core::result::Result::Ok(())
         };
-        let over = within(is_appendable, "reader", over);
+        let over = read_within(is_appendable, over);
         let marshal = self.marshal_impl_over(id, put, get, Some(over));
         quote! {
             impl #name {
@@ -307,10 +312,20 @@ impl Rust<'_> {
     }
 }
 
-/// What a writer or a reader does behind the length of what is appendable.
-fn within(is_appendable: bool, name: &str, inner: TokenStream) -> TokenStream {
-    let name = ident(name);
-    if is_appendable { quote!(#name.appendable(|#name| { #inner })) } else { inner }
+/// Arms that read a oneof of which nothing is set, as is one whose case only a newer version has.
+fn get_unset(other: &Ident) -> TokenStream {
+    quote! {
+        0 => ::core::result::Result::Ok(Self::#other(0)),
+        _ => {
+            reader.leave_case_out();
+            ::core::result::Result::Ok(Self::#other(0))
+        }
+    }
+}
+
+/// What a reader does, of a oneof behind its length.
+fn read_within(is_appendable: bool, inner: TokenStream) -> TokenStream {
+    if is_appendable { quote!(reader.oneof(|reader| { #inner })) } else { inner }
 }
 
 /// Where a label stands among those that can be written as a range.

@@ -2,6 +2,9 @@
 
 use super::*;
 
+#[cfg(feature = "threads")]
+mod stack;
+
 fn bytes_of(value: impl Marshal) -> Vec<u8> {
     let mut writer = Writer::new();
     value.marshal(&mut writer);
@@ -127,6 +130,43 @@ fn a_length_of_a_struct_is_judged_and_its_end_is_kept() {
     let cut = [3, 0, 0, 0, 1, 0, 2, 0];
     assert_eq!(read::<Grown<2>>(&cut), Err(length(2, 1)));
     assert_eq!(read::<Grown<1>>(&cut), Err(Malformed::Left { bytes: 1 }));
+}
+
+/// A oneof of the file's field 1.
+#[derive(Debug, PartialEq)]
+struct Either(Option<u16>);
+
+impl Marshal for Either {
+    const BYTES_MIN: usize = 4;
+
+    fn marshal(&self, writer: &mut Writer) {
+        writer.appendable(|writer| {
+            u32::from(self.0.is_some()).marshal(writer);
+            self.0.iter().for_each(|value| value.marshal(writer));
+        });
+    }
+
+    fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
+        reader.oneof(|reader| match u32::unmarshal(reader)? {
+            1 => u16::unmarshal(reader).map(|value| Either(Some(value))),
+            0 => Ok(Either(None)),
+            _ => {
+                reader.leave_case_out();
+                Ok(Either(None))
+            }
+        })
+    }
+}
+
+#[test]
+fn a_oneof_has_nothing_behind_a_case_that_is_known() {
+    let both = bytes_of(vec![Either(Some(5)), Either(None)]);
+    assert_eq!(read(&both), Ok(vec![Either(Some(5)), Either(None)]));
+    let unknown = [2, 0, 0, 0, 7, 0, 0, 0, 2, 0, 0, 0, 8, 8, 8, 6, 0, 0, 0, 1, 0, 0, 0, 5, 0];
+    assert_eq!(read(&unknown), Ok(vec![Either(None), Either(Some(5))]));
+    let behind = [8, 0, 0, 0, 1, 0, 0, 0, 5, 0, 3, 4];
+    assert_eq!(read::<Either>(&behind), Err(Malformed::Left { bytes: 2 }));
+    assert_eq!(read::<Either>(&[5, 0, 0, 0, 0, 0, 0, 0, 9]), Err(Malformed::Left { bytes: 1 }));
 }
 
 #[test]
