@@ -65,8 +65,8 @@ pub struct Thread {
     /// Of an E-stack of a host: its number there, from 1; and what its guest is called.
     pub estack: Cell<usize>,
     pub guest: Cell<&'static str>,
-    /// Of one that a guest has forked: what the host's loop keeps for it while it waits. 0 before it
-    /// begins, while it runs, and when it has ended.
+    /// Of one that a guest has forked: what the host's loop keeps for it while it waits. 0 before
+    /// it begins, while it runs, and when it has ended.
     pub kept: Cell<u64>,
     /// What most threads have not.
     pub rare: RefCell<Rare>,
