@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearcall_idl::back::LANGUAGES;
+use nearcall_idl::diagnostic::render::texts;
 use nearcall_idl::front::{compile, options::Options};
 use nearcall_idl::source::SourceMap;
 
@@ -16,8 +17,10 @@ fn main() {
     nearcall_idl::build("workload.idl");
     println!("cargo::rerun-if-changed={CALLS}");
     let directory = PathBuf::from(env::var_os("OUT_DIR").expect("cargo says where"));
-    let compilation = compile(Path::new(CALLS), &Options::default(), &mut SourceMap::default());
-    let model = compilation.model.expect("bench-subject says what is wrong with it");
+    let mut sources = SourceMap::default();
+    let compilation = compile(Path::new(CALLS), &Options::default(), &mut sources);
+    let said = texts(&compilation.diagnostics, &sources, false);
+    let model = compilation.model.unwrap_or_else(|| panic!("{CALLS}:\n{said}"));
     for language in
         LANGUAGES.iter().filter(|language| ["c", "cpp", "python"].contains(&language.name))
     {

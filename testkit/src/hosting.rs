@@ -10,13 +10,16 @@ use std::time::{Duration, Instant};
 
 use nearcall::name::Scope;
 use nearcall::{
-    Binding, Clerk, Domain, DomainOptions, ExportError, ExportOptions, ImportOptions, Items,
-    current_call,
+    Binding, Clerk, CurrentCall, Domain, DomainOptions, ExportError, ExportOptions, ImportOptions,
+    Items, current_call,
 };
-use nearcall_threads::{Mutex, Semaphore, is_fastthread, sleep, yield_now};
+use nearcall_threads::{Mutex, Semaphore, fork, is_fastthread, sleep, yield_now};
 
 use crate::confined;
 use crate::estacks::estacks::{GUESTS, GuestsClient, GuestsEntries, GuestsServer, Node};
+
+/// What is told of a thread that waits within a call, in the place of a time.
+pub const AT_THE_GATE: i64 = -2;
 
 /// Longer than any test waits.
 const LONG: Duration = Duration::from_secs(600);
@@ -36,7 +39,9 @@ struct Host {
     most_waiting: AtomicU32,
     count: Mutex<u32>,
     outwaited: AtomicU32,
-    next: OnceLock<GuestsClient>,
+    next: Arc<OnceLock<GuestsClient>>,
+    told_within: Arc<std::sync::Mutex<Vec<i64>>>,
+    first_within: OnceLock<CurrentCall>,
 }
 
 /// A process that serves `Guests` until its standard input ends.
@@ -67,7 +72,9 @@ pub fn export(domain: &Domain, directory: &Path, name: &str) -> Result<Clerk, Ex
         most_waiting: AtomicU32::new(0),
         count: Mutex::new(0),
         outwaited: AtomicU32::new(0),
-        next: OnceLock::new(),
+        next: Arc::default(),
+        told_within: Arc::default(),
+        first_within: OnceLock::new(),
     };
     Clerk::export_with(domain, name, GuestsEntries::new(host), options)
 }
@@ -138,6 +145,12 @@ impl Drop for HostProcess {
 
 fn kernel_thread() -> u32 {
     rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
+/// Nanoseconds that the client of the caller's call still waits; -1: as long as it takes.
+fn time_left_ns() -> i64 {
+    let call = current_call().expect("this is a procedure");
+    call.time_left().map_or(-1, |left| left.as_nanos() as i64)
 }
 
 /// Needs a frame for each level.
@@ -262,8 +275,41 @@ impl GuestsServer for Host {
 
     fn time_left(&self) -> i64 {
         sleep(Duration::from_millis(5));
+        time_left_ns()
+    }
+
+    fn leaf_time_left(&self) -> i64 {
+        time_left_ns()
+    }
+
+    fn ask_within(&self) {
         let call = current_call().expect("this is a procedure");
-        call.time_left().map_or(-1, |left| left.as_nanos() as i64)
+        self.first_within.get_or_init(|| call.clone());
+        let (gate, next) = (Arc::clone(&self.gate), Arc::clone(&self.next));
+        let told_within = Arc::clone(&self.told_within);
+        let ask = move || {
+            call.within(|| {
+                told_within.lock().expect("nobody panics with it").push(AT_THE_GATE);
+                gate.acquire();
+                let told = next.get().expect("it is connected").leaf_time_left();
+                let mut all = told_within.lock().expect("nobody panics with it");
+                all.push(told.expect("the next server answers in time"));
+            });
+        };
+        drop(fork(ask).expect("there is room for a thread"));
+    }
+
+    fn ask_within_first(&self) -> i64 {
+        let first = self.first_within.get().expect("one has asked");
+        first.within(|| {
+            yield_now();
+            let told = self.next.get().expect("it is connected").leaf_time_left();
+            told.expect("the next server answers in time")
+        })
+    }
+
+    fn told_within(&self) -> Vec<i64> {
+        self.told_within.lock().expect("nobody panics with it").clone()
     }
 
     fn compute(&self, milliseconds: u32) -> u32 {

@@ -119,14 +119,17 @@ fn midl_has_two_names_for_memory_of_a_client() {
              [prealloc, string] char *g([in] long n);
              [prealloc_client, string] char *h([in] long n);
              [string] char *i([in] long n);
+             [prealloc_client, prealloc, string] char *j([in] long n,
+                    [out, prealloc, prealloc_client, string] char **a);
          }",
     );
     let Kind::Interface(interface) = &find(&model, "I").kind else { panic!() };
+    assert!(interface.operations[5].parameters[1].is_prealloc);
     let parameters = interface.operations[..2].iter().flat_map(|one| &one.parameters);
     let memory: Vec<bool> = parameters.map(|one| one.is_prealloc).collect();
     assert_eq!(memory, [false, true, false, true, true, false, false]);
     let memory: Vec<bool> = interface.operations.iter().map(|one| one.returns_prealloc).collect();
-    assert_eq!(memory, [false, false, true, true, false]);
+    assert_eq!(memory, [false, false, true, true, false, true]);
 }
 
 #[test]

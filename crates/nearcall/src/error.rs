@@ -306,13 +306,13 @@ pub enum ExportError {
     },
     /// A rule of the policy is not one for this interface.
     Policy(RuleError),
-    /// The domain's options leave one user less than a binding begins with: nobody could ever bind.
+    /// The domain's options leave one user less than its first bind takes: nobody could ever bind.
     NoRoom {
         /// What they leave too little of.
         what: String,
         /// How much of it they allow all users.
         limit: u64,
-        /// How much a binding begins with.
+        /// How much the first bind of a user takes.
         needed: u64,
         /// The interface.
         interface: &'static str,

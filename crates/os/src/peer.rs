@@ -110,6 +110,14 @@ impl Process {
         self.is_by_number
     }
 
+    /// Whether [`Process::is_by_number`] holds of every peer: the kernel is one before 6.5.
+    pub fn are_by_number() -> bool {
+        // Where there is no descriptor for a pair, there is none for an importer either.
+        let pair = Stream::pair().ok();
+        let asked = pair.and_then(|(own, _other)| Process::of(&own).ok());
+        asked.is_some_and(|process| process.is_by_number())
+    }
+
     /// Its control group, as a path of the unified hierarchy; `None` if it has ended, is of another
     /// pid namespace, or has none.
     pub fn cgroup(&self) -> Option<String> {

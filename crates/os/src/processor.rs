@@ -373,6 +373,7 @@ mod tests {
     use nearcall_abi::AStackHead;
 
     use super::*;
+    use crate::thread_pointer::thread_pointer;
 
     /// Runs on a thread of its own, so that the test runner's threads stay free.
     fn elsewhere<R: Send + 'static>(run: impl FnOnce() -> R + Send + 'static) -> R {
@@ -396,9 +397,10 @@ mod tests {
         for processor in allowed() {
             let seen = elsewhere(move || {
                 pin(processor).unwrap();
-                if let Some(kept) = KeptNumber::of_this_thread() {
-                    assert_eq!(kept.current(), processor);
-                }
+                let kept = KeptNumber::of_this_thread().map(KeptNumber::current);
+                // Where it lies is known from the thread pointer alone.
+                let known = thread_pointer().and_then(|_| rseq::processor());
+                assert_eq!(kept, known);
                 (rseq::processor(), rustix::thread::sched_getcpu() as u32)
             });
             assert_eq!(seen.1, processor);

@@ -64,6 +64,17 @@ pub trait Guest: 'static {
 
     /// It has returned after it has waited; called on its E-stack.
     fn finish(&self, output: Self::Output);
+
+    /// The loop is about to go on with a thread that a guest has forked, for which `kept` is kept;
+    /// 0: it begins, or nothing is.
+    fn resume_forked(kept: u64) {
+        let _ = kept;
+    }
+
+    /// Such a thread waits or has ended: the loop goes on without it, and keeps that for it.
+    fn suspend_forked() -> u64 {
+        0
+    }
 }
 
 /// Kernel threads with loops of their own, whose guests may share locks.
@@ -406,13 +417,24 @@ impl<G: Guest> Host<G> {
     fn go_on(&self, thread: &'static Thread) {
         let number = thread.estack.get();
         if number == 0 {
-            return self.processor.let_run(thread);
+            return self.go_on_with_forked(thread);
         }
         let estack = self.estack(number);
         if let Some(guest) = &*estack.guest.borrow() {
             guest.resume();
         }
         self.let_run(&estack, thread);
+    }
+
+    fn go_on_with_forked(&self, thread: &'static Thread) {
+        let ended = self.processor.tally().ended;
+        G::resume_forked(thread.kept.take());
+        self.processor.let_run(thread);
+        let kept = G::suspend_forked();
+        // The record of one that has ended may be another processor's by now.
+        if self.processor.tally().ended == ended {
+            thread.kept.set(kept);
+        }
     }
 
     fn let_run(&self, estack: &EStack<G>, thread: &'static Thread) {

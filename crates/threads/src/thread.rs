@@ -65,6 +65,9 @@ pub struct Thread {
     /// Of an E-stack of a host: its number there, from 1; and what its guest is called.
     pub estack: Cell<usize>,
     pub guest: Cell<&'static str>,
+    /// Of one that a guest has forked: what the host's loop keeps for it while it waits. 0 before
+    /// it begins, while it runs, and when it has ended.
+    pub kept: Cell<u64>,
     /// What most threads have not.
     pub rare: RefCell<Rare>,
     /// Its stack.
@@ -116,6 +119,7 @@ impl Thread {
             is_writer: Cell::new(false),
             estack: Cell::new(0),
             guest: Cell::new(""),
+            kept: Cell::new(0),
             rare: RefCell::default(),
             stack,
         }

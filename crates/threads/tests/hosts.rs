@@ -470,6 +470,53 @@ fn what_a_guest_s_own_end_makes_of_locals_is_not_the_next_one_s() {
 }
 
 #[test]
+fn what_the_loop_keeps_for_a_forked_thread_is_that_thread_s_alone() {
+    thread_local! {
+        static VALUE: Cell<u64> = const { Cell::new(0) };
+    }
+    struct Keeps(Log);
+    impl Guest for Keeps {
+        type Output = ();
+        fn name(&self) -> &'static str {
+            "guest"
+        }
+        fn run(&self) {
+            let forked = [1, 2].map(|number| {
+                let body = move || {
+                    let begun_with = VALUE.replace(number);
+                    yield_now();
+                    // It ends with something that is kept for nobody.
+                    (begun_with, VALUE.replace(number + 10))
+                };
+                fork(body).unwrap()
+            });
+            let told = forked.map(|thread| thread.join().unwrap());
+            self.0.borrow_mut().push(format!("{told:?}"));
+        }
+        fn resume(&self) {}
+        fn suspend(&self) {}
+        fn finish(&self, (): ()) {}
+        fn resume_forked(kept: u64) {
+            VALUE.set(kept);
+        }
+        fn suspend_forked() -> u64 {
+            VALUE.take()
+        }
+    }
+    let host = Hosts::new(2, STACK_BYTES).unwrap().enter(9).unwrap();
+    let log = Log::default();
+    // The second time they have the records of threads that have ended.
+    for _ in 0..2 {
+        host.begin(Keeps(Rc::clone(&log)));
+        while host.is_busy() {
+            host.run_ready(1, there_is_time);
+            assert_eq!(VALUE.get(), 0, "the loop has it");
+        }
+        assert_eq!(log.take(), ["[(0, 1), (0, 2)]"]);
+    }
+}
+
+#[test]
 fn a_place_is_taken_again_when_its_kernel_thread_has_left() {
     let hosts = Hosts::new(2, STACK_BYTES).unwrap();
     for _ in 0..10 {

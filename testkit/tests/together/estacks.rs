@@ -419,6 +419,44 @@ fn a_deadline_is_the_calls_own_after_a_wait() {
 }
 
 #[test]
+fn forked_threads_have_the_deadlines_that_they_are_within_and_no_other_call_has() {
+    const SECOND_NS: i64 = 1_000_000_000;
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let _next = HostProcess::start(SERVER, directory.path(), "c", ESTACKS);
+    // All calls are run by one kernel thread.
+    let mut options = DomainOptions::default();
+    options.processors_max = 1;
+    let domain = Domain::with_options(options).expect("a domain");
+    let clerk = hosting::export(&domain, directory.path(), "b").expect("an export");
+    let client = hosting::import(&Domain::new().expect("a domain"), directory.path(), "b");
+    client.connect("c").unwrap();
+    let check_usual = || assert_eq!(client.leaf_time_left().unwrap(), -1);
+    check_usual();
+    // Those calls are usual, too: others would have the processor forget what is left there.
+    let until_told = |count| until("as many tell", || client.told_within().unwrap().len() == count);
+    // Each begins within its own deadline, and goes on when the other one has waited or ended.
+    for (seconds, count) in [(1_000, 1), (3_000, 2)] {
+        client.with_deadline(Duration::from_secs(seconds)).ask_within().unwrap();
+        until_told(count);
+        check_usual();
+    }
+    let first_ns = client.ask_within_first().unwrap();
+    assert!((1..1_000 * SECOND_NS).contains(&first_ns), "{first_ns}");
+    check_usual();
+    for count in [3, 4] {
+        client.open(1).unwrap();
+        until_told(count);
+        check_usual();
+    }
+    let told = client.told_within().unwrap();
+    assert_eq!(told[..2], [hosting::AT_THE_GATE; 2]);
+    assert!((1..1_000 * SECOND_NS).contains(&told[2]), "{told:?}");
+    assert!((1_000 * SECOND_NS..3_000 * SECOND_NS).contains(&told[3]), "{told:?}");
+    drop(clerk);
+    domain.shut_down();
+}
+
+#[test]
 fn a_procedure_that_computes_is_taken_over_from_and_those_that_wait_go_on_after_it() {
     let scene = scene();
     let client = &scene.client;

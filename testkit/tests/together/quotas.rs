@@ -146,14 +146,44 @@ fn an_export_by_whose_limits_nobody_could_bind_is_refused() {
     };
     let one = refusal(|options| options.bindings_max = 1);
     let half = "one user may have half of them";
-    let begins = "and a binding of contract::Contract begins with";
-    assert_eq!(one, format!("the domain allows 1 bindings, {half}, 0, {begins} 1"));
+    let takes = "and its first bind to contract::Contract takes";
+    assert_eq!(one, format!("the domain allows 1 bindings, {half}, 0, {takes} 1"));
     let one = refusal(|options| options.handshakes_max = 1);
     assert!(one.starts_with("the domain allows 1 binds under way"), "{one}");
     let few = refusal(|options| options.astacks_max = 9);
     assert!(few.starts_with(&format!("the domain allows 9 A-stacks, {half}, 4")), "{few}");
     let page = refusal(|options| options.own_bytes_max = 4096);
     assert!(page.starts_with("the domain allows 4096 bytes of the server's"), "{page}");
+}
+
+/// A server of the least limit by which it can export.
+fn serve_at_least(change: fn(&mut DomainOptions, u32)) -> Served {
+    let at = |limit| {
+        let mut options = DomainOptions::default();
+        change(&mut options, limit);
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let domain = Domain::with_options(options).expect("a server's domain");
+        match contract::export(&domain, directory.path(), "keeper") {
+            Ok(clerk) => {
+                let client = Domain::new().expect("a client's domain");
+                Some(Served { directory, _clerk: clerk, client })
+            }
+            Err(ExportError::NoRoom { .. }) => None,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    (0..1_000).find_map(at).expect("some limit lets it export")
+}
+
+#[test]
+fn the_least_limits_of_an_export_let_one_bind() {
+    serve_at_least(|options, limit| options.mappings_max = Some(limit)).import().unwrap();
+    let descriptors = serve_at_least(|options, limit| options.open_descriptors_max = Some(limit));
+    // With one more there would be room for this one, too.
+    let silent = Stream::connect(&descriptors.path().join("keeper.socket")).unwrap();
+    check_overloaded(descriptors.import(), "open descriptors");
+    drop(silent);
+    descriptors.import_in_the_end().null().unwrap();
 }
 
 #[test]

@@ -54,6 +54,9 @@ pub fn calling_nothing() -> impl Iterator<Item = &'static str> {
 /// What the compiler says of those.
 const NOTHING_TO_CALL: &str = "self-test: the file has no interface of its own with an operation";
 
+/// The file whose two sources in C++ are compiled each alone as well, as a user compiles them.
+const ALONE: &str = "everything";
+
 const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror"];
 
 impl Language {
@@ -286,7 +289,21 @@ impl Workshop<'_> {
         let mut command = self.compiler(Language::Cpp);
         command.args(["-ffunction-sections", "-fdata-sections", "-include"]).arg(self.header());
         done(command.arg("-c").arg(&both).arg("-o").arg(&object))?;
+        if stem == ALONE {
+            self.compile_alone(stem)?;
+        }
         Ok(object)
+    }
+
+    /// Each program in C++ by itself: what its source lacks is not the other's to include.
+    fn compile_alone(&self, stem: &str) -> Result<(), Failed> {
+        for side in ["client", "server"] {
+            let own = self.directory.join(format!("{stem}_selftest_{side}"));
+            let mut command = self.compiler(Language::Cpp);
+            command.arg("-c").arg(own.with_extension("cpp"));
+            done(command.arg("-o").arg(own.with_extension("o")))?;
+        }
+        Ok(())
     }
 
     /// The object of a stub: that of the programs in C, if they were made of the same text.
@@ -365,6 +382,13 @@ fn target(root: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_file_whose_sources_are_compiled_alone_is_there_and_calls() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        assert!(root.join("tests/idl/good").join(ALONE).with_extension("idl").is_file());
+        assert!(calling_nothing().all(|listed| listed != ALONE));
+    }
 
     #[test]
     fn a_file_is_left_out_for_the_reason_that_it_is_listed_for_alone() {

@@ -191,8 +191,8 @@ impl fmt::Display for ExportError {
             ExportError::NoRoom { what, limit, needed, interface } => {
                 let share = limit / 2;
                 let half = format!("one user may have half of them, {share}");
-                let begins = format!("a binding of {interface} begins with {needed}");
-                write!(f, "the domain allows {limit} {what}, {half}, and {begins}")
+                let takes = format!("its first bind to {interface} takes {needed}");
+                write!(f, "the domain allows {limit} {what}, {half}, and {takes}")
             }
             ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }

@@ -136,7 +136,8 @@ pub(crate) struct ServerAStack {
 const _: () = assert!(offset_of!(ServerAStack, index) == 0);
 const _: () = assert!(offset_of!(ServerAStack, class) == 4);
 const _: () = assert!(offset_of!(ServerAStack, replied_bytes) == 8);
-const _: () = assert!(offset_of!(ServerAStack, usual) < NEAR_RECORD_BYTES);
+const _: () =
+    assert!(offset_of!(ServerAStack, usual) + size_of::<AtomicU64>() <= NEAR_RECORD_BYTES);
 
 /// No selector, which has fewer bits.
 const NO_PROCEDURE: u64 = u64::MAX;

@@ -27,7 +27,7 @@ use crate::domain::DomainCore;
 pub(super) const NONE: u64 = 0;
 
 /// The call that it serves has no deadline.
-const NEVER_NS: u64 = 0;
+pub(super) const NEVER_NS: u64 = 0;
 
 thread_local! {
     static DOMAIN: RefCell<Weak<DomainCore>> = const { RefCell::new(Weak::new()) };

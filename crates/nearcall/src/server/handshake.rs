@@ -90,11 +90,13 @@ impl Handshake {
         socket.set_behind(core.quotas.behind(user));
         let limits = clerk.limits_of_handshakes(socket.stream());
         let account = Account::new(&core.quotas, user, limits);
-        let charge =
-            |resource| account.charge(resource, 1).map_err(|over| Refused::over(resource, over));
+        let charge = |(resource, amount)| {
+            account.charge(resource, amount).map_err(|over| Refused::over(resource, over))
+        };
+        let [own, descriptor] = limits::OF_HANDSHAKE;
         let charges = not_behind(&socket)
-            .and_then(|()| charge(Resource::Handshakes))
-            .and_then(|one| Ok([one, charge(Resource::OpenDescriptors)?]));
+            .and_then(|()| charge(own))
+            .and_then(|one| Ok([one, charge(descriptor)?]));
         match charges {
             Ok(charges) => {
                 let token = core.next_number();
@@ -228,7 +230,7 @@ impl Handshake {
         let (mut charges, mut kept) = (Vec::with_capacity(limits::FIRST_HELD), Vec::new());
         // Its process, and that of whoever stands for it.
         let held = [importer.stays_held(), self.giver.is_some()].into_iter().filter(|held| *held);
-        let held = held.map(|_| (Resource::OpenDescriptors, 1));
+        let held = held.map(|_| limits::OF_PROCESS);
         for (resource, amount) in limits::first_held(self.interface()).into_iter().chain(held) {
             let charge = account.charge(resource, amount);
             let charge = charge.map_err(|over| Refused::over(resource, over))?;

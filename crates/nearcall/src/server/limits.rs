@@ -1,6 +1,7 @@
 //! What a rule of a policy lets those hold whom it admits, beside their shares (design note 0016).
 
-use nearcall_abi::InterfaceDescriptor;
+use nearcall_abi::{InterfaceDescriptor, bell};
+use nearcall_os::segment;
 
 use super::quota::Resource;
 use crate::region::RegionBytes;
@@ -88,6 +89,36 @@ impl Limits {
             (limit < needed).then_some((resource, limit, needed))
         })
     }
+}
+
+/// What a bind holds while it is under way: its socket, too.
+pub(crate) const OF_HANDSHAKE: [(Resource, u64); 2] =
+    [(Resource::Handshakes, 1), (Resource::OpenDescriptors, 1)];
+
+/// What a binding holds besides where a process stays held for it.
+pub(crate) const OF_PROCESS: (Resource, u64) = (Resource::OpenDescriptors, 1);
+
+/// What a class holds: its bell.
+pub(crate) fn of_class() -> [(Resource, u64); 2] {
+    let mappings = segment::mapping_count(bell::SEGMENT_BYTES);
+    [(Resource::OpenDescriptors, 1), (Resource::Mappings, mappings)]
+}
+
+/// What the first bind of a user that has nothing else holds at its end: each thing once.
+pub(crate) fn first_bind(
+    interface: &InterfaceDescriptor,
+    stays_held: bool,
+) -> Vec<(Resource, u64)> {
+    let process = stays_held.then_some(OF_PROCESS);
+    let each = OF_HANDSHAKE.into_iter().chain(first_held(interface));
+    let mut all: Vec<(Resource, u64)> = Vec::new();
+    for (resource, amount) in each.chain(process).chain(of_class()) {
+        match all.iter_mut().find(|(known, _)| *known == resource) {
+            Some((_, sum)) => *sum += amount,
+            None => all.push((resource, amount)),
+        }
+    }
+    all
 }
 
 /// How many things [`first_held`] names.

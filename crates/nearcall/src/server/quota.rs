@@ -9,9 +9,10 @@ use nearcall_abi::InterfaceDescriptor;
 use nearcall_core::quota::{LimitOf, OverLimit, Reserve, Shares, User};
 use nearcall_os::closing::{Behind, WeakBehind};
 use nearcall_os::limits;
+use nearcall_os::peer::Process;
 
 use super::binding::ServerBinding;
-use super::limits::{Limits, first_held};
+use super::limits::{Limits, first_bind};
 use crate::domain::DomainOptions;
 
 /// What there is only so much of.
@@ -88,14 +89,14 @@ fn said(options: &DomainOptions) -> [Option<u64>; RESOURCES] {
     ]
 }
 
-/// The first thing of which the options leave a user that is alone less than a bind takes: what,
-/// how much all users may have, and how much it takes.
+/// The first thing of which the options leave a user that is alone less than its first bind takes:
+/// what, how much all users may have, and how much it takes.
 pub(crate) fn too_little_for(
     options: &DomainOptions,
     interface: &InterfaceDescriptor,
 ) -> Option<(Resource, u64, u64)> {
     let limits = said(options);
-    let held = [(Resource::Handshakes, 1)].into_iter().chain(first_held(interface));
+    let held = first_bind(interface, Process::are_by_number());
     held.into_iter().find_map(|(resource, needed)| {
         let limit = limits[resource as usize]?;
         let taken = Shares::new(limit).take(None, needed, u64::MAX);

@@ -21,9 +21,9 @@ use nearcall_abi::bell::{
 };
 use nearcall_core::hearing::ClassNumber;
 use nearcall_core::quota::{OverLimit, Pace, User};
-use nearcall_os::segment::{self, Sealing, Segment, SegmentError};
+use nearcall_os::segment::{Sealing, Segment, SegmentError};
 
-use super::limits::Limits;
+use super::limits::{self, Limits};
 use super::quota::{Account, Quotas, Resource};
 
 /// What a user is charged with for a look that one of its clients asked for and that found nothing:
@@ -179,13 +179,13 @@ impl TrustClass {
     /// The same, whose user is charged with its bell until that is unmapped.
     fn charged(name: ClassName, quotas: &Arc<Quotas>) -> Result<TrustClass, NoClass> {
         let account = Account::new(quotas, name.uid, Limits::default());
-        let charge = |resource, amount| {
+        let charge = |(resource, amount)| {
             account.charge(resource, amount).map_err(|over| NoClass::Over(resource, over))
         };
-        let descriptor = charge(Resource::OpenDescriptors, 1)?;
-        let mappings = charge(Resource::Mappings, segment::mapping_count(SEGMENT_BYTES))?;
+        let [descriptor, mappings] = limits::of_class();
+        let kept = [charge(descriptor)?, charge(mappings)?];
         let class = TrustClass::new(name).map_err(NoClass::Segment)?;
-        Ok(TrustClass { bell: class.bell.keep([descriptor, mappings]), ..class })
+        Ok(TrustClass { bell: class.bell.keep(kept), ..class })
     }
 
     fn is_empty(&self) -> bool {

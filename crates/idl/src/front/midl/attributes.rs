@@ -274,19 +274,45 @@ fn wanted(name: &str) -> Option<RangeInclusive<usize>> {
     })
 }
 
-/// How many it is given. An empty place counts beside others, and what is pointed to only for what
-/// says a length or a discriminator.
+/// How many it is given. An empty place counts beside others.
 fn given_count(attribute: &Attribute) -> usize {
-    match &*attribute.name.text {
-        "range" | "typical" | "fd" | "astack" => values(attribute).len(),
-        _ if attribute.arguments.iter().all(|one| matches!(one, Argument::Nothing)) => 0,
-        _ => attribute.arguments.len(),
+    match &attribute.arguments {
+        given if given.iter().all(|one| matches!(one, Argument::Nothing)) => 0,
+        given => given.len(),
     }
 }
 
-/// Is an attribute given as many values as it takes?
+/// What is wrong with what an attribute is given, if that is judged.
+fn fault(attribute: &Attribute) -> Option<String> {
+    let name = &*attribute.name.text;
+    // Of the others those take it that say a length or a discriminator.
+    if matches!(name, "range" | "typical" | "fd" | "astack") {
+        let given = &attribute.arguments;
+        let is_empty = |one: &Argument| matches!(one, Argument::Nothing);
+        if given.len() > 1
+            && let Some(index) = given.iter().position(is_empty)
+        {
+            return Some(format!("`{name}` is given nothing as its value {}", index + 1));
+        }
+        let points = |one: &Argument| matches!(one, Argument::Value { stars: 1.., .. });
+        if let Some(index) = given.iter().position(points) {
+            let message =
+                format!("`{name}` is given what is behind a `*` as its value {}", index + 1);
+            return Some(message);
+        }
+    }
+    let (wanted, count) = (wanted(name)?, given_count(attribute));
+    let (least, most) = (*wanted.start(), *wanted.end());
+    match count {
+        _ if wanted.contains(&count) => None,
+        _ if count < least => Some(format!("`{name}` is given {count} of its {least} values")),
+        _ => Some(format!("`{name}` is given {count} values, and takes at most {most}")),
+    }
+}
+
+/// Is an attribute given the values that it takes?
 pub(super) fn is_well_given(attribute: &Attribute) -> bool {
-    wanted(&attribute.name.text).is_none_or(|wanted| wanted.contains(&given_count(attribute)))
+    fault(attribute).is_none()
 }
 
 impl Lowering {
@@ -355,16 +381,7 @@ impl Lowering {
     }
 
     fn check_arguments(&mut self, attribute: &Attribute) {
-        let name = &*attribute.name.text;
-        let (Some(wanted), count) = (wanted(name), given_count(attribute)) else {
-            return;
-        };
-        if !wanted.contains(&count) {
-            let (least, most) = wanted.into_inner();
-            let message = match count < least {
-                true => format!("`{name}` is given {count} of its {least} values"),
-                false => format!("`{name}` is given {count} values, and takes at most {most}"),
-            };
+        if let Some(message) = fault(attribute) {
             self.diagnostics.push(Diagnostic::new(&rules::ARGUMENTS, attribute.span, message));
         }
     }

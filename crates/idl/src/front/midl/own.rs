@@ -2,7 +2,7 @@
 //! OMG IDL.
 
 use super::ast::Attribute;
-use super::attributes::{Place, find, is_well_given, places, values};
+use super::attributes::{Place, is_well_given, places, values};
 use super::lower::annotation;
 use crate::front::ast::{Annotation, Arguments, Name};
 
@@ -16,14 +16,21 @@ pub(super) fn annotations(
     place: Place,
 ) -> impl Iterator<Item = Annotation> + '_ {
     attributes.iter().enumerate().filter_map(move |(index, one)| {
-        let written = &*one.name.text;
-        // DICE has a name for either side; IDL4's is the client's.
-        let name = if written == "prealloc_client" { "prealloc" } else { written };
-        let stands =
-            places(written).contains(&place) && find(&attributes[..index], written).is_none();
+        let name = in_omg(one);
+        // Both names of one thing are no mistake, and say it once.
+        let is_first = attributes[..index].iter().all(|before| in_omg(before) != name);
+        let stands = places(&one.name.text).contains(&place) && is_first;
         let is_annotation = OWN.contains(&name) && stands && is_well_given(one);
         is_annotation.then(|| annotation(name, given(name, one), one.span))
     })
+}
+
+/// The name in OMG IDL. DICE has one for either side; IDL4's is the client's.
+fn in_omg(attribute: &Attribute) -> &str {
+    match &*attribute.name.text {
+        "prealloc_client" => "prealloc",
+        written => written,
+    }
 }
 
 /// MIDL has no names for values: `astack` has its count first, then its bytes.

@@ -57,7 +57,8 @@ struct GuestCall {
     words: HeadWords,
     /// The arguments that lie out of line.
     request: Option<Arc<Segment>>,
-    until_ns: Option<u64>,
+    /// What it had left when it waited last: more or less than its call, within another one.
+    until_ns: Cell<Option<u64>>,
     /// While it waits.
     kept: Cell<OfKernelThread>,
 }
@@ -121,11 +122,13 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: usize, words: HeadWords) -
         procedure,
         words,
         request: call.request().cloned(),
-        until_ns: current::until_ns(),
+        until_ns: Cell::new(current::until_ns()),
         kept: Cell::default(),
     };
-    let Some((replied, out_of_line)) = host.begin(guest) else {
-        current::leave_call();
+    let begun = host.begin(guest);
+    // Whatever it has left: what runs next on this kernel thread is no part of its call.
+    current::leave_call();
+    let Some((replied, out_of_line)) = begun else {
         HAS_GUESTS.set(true);
         return None;
     };
@@ -145,6 +148,8 @@ pub(crate) fn go_on(ns_max: u64) -> bool {
     let Some(host) = host() else { return false };
     let begin = clock::ticks();
     let has_run = host.run_ready(TOGETHER, || clock::ns_since(begin) < ns_max);
+    // What the last one has dropped behind its call may have waited in it.
+    current::leave_call();
     HAS_GUESTS.set(host.is_busy());
     if has_run {
         SLICES.set(0);
@@ -248,11 +253,12 @@ impl Guest for GuestCall {
 
     fn resume(&self) {
         current::enter_call(self.binding.key, self.index);
-        current::set_until(self.until_ns);
+        current::set_until(self.until_ns.get());
         self.binding.entries.change_places(&self.kept);
     }
 
     fn suspend(&self) {
+        self.until_ns.set(current::until_ns());
         self.binding.entries.change_places(&self.kept);
         current::leave_call();
     }
@@ -261,5 +267,15 @@ impl Guest for GuestCall {
         if !replied.is_later() {
             run::publish(&self.binding, self.index, self.sequence, (replied, out_of_line));
         }
+    }
+
+    fn resume_forked(kept: u64) {
+        current::set_until((kept != current::NEVER_NS).then_some(kept));
+    }
+
+    fn suspend_forked() -> u64 {
+        let kept = current::until_ns().unwrap_or(current::NEVER_NS);
+        current::leave_call();
+        kept
     }
 }

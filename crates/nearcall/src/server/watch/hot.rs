@@ -124,8 +124,16 @@ impl Watch<'_> {
             Some(number) if HeadWords::is_at_once() => {
                 self.stay_by(HeadWords::load_at_once, || number.current(), binding, astack)
             }
+            None if HeadWords::is_at_once() => self.stay_asking(binding, astack),
             _ => self.stay_otherwise(binding, astack),
         }
+    }
+
+    /// Where the kernel keeps no number of the processor.
+    #[cold]
+    #[inline(never)]
+    fn stay_asking(&self, binding: &ServerBinding, astack: AStack<'_, ServerAStack>) -> Stayed {
+        self.stay_by(HeadWords::load_at_once, processor::current, binding, astack)
     }
 
     #[cold]
