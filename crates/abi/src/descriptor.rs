@@ -34,15 +34,15 @@ pub struct ProcedureDescriptor {
 }
 
 /// A type that a later version may add to, at its end: a struct members, an enum enumerators, a
-/// oneof of a .proto file cases.
+/// message of a .proto file fields, in its oneofs or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppendableDescriptor {
     /// Scoped name, `::` between the parts.
     pub name: &'static str,
     /// Index of the first procedure in whose messages it is.
     pub procedure: u32,
-    /// Hash over its name; then one a member, over all of them up to that one. Of two versions that
-    /// fit, one list begins with the other.
+    /// Hash over its name; then one for each of those, over all of them up to that one. Of two
+    /// versions that fit, one list begins with the other.
     pub hashes: &'static [[u8; 16]],
 }
 

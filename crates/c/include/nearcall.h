@@ -214,10 +214,10 @@ typedef struct nearcall_procedure {
 } nearcall_procedure;
 
 /* A type that a later version may add to, at its end: a struct members, an enum enumerators, a
- * oneof of a .proto file cases. */
+ * message of a .proto file fields, in its oneofs or not. */
 typedef struct nearcall_appendable {
     const char *name;
-    const uint8_t (*hashes)[16]; /* of the name, then one a member */
+    const uint8_t (*hashes)[16]; /* of the name, then one for each of those */
     uint32_t hash_count;
     uint32_t procedure; /* the first in whose messages it is */
 } nearcall_appendable;

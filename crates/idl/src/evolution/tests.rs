@@ -180,6 +180,16 @@ fn a_field_may_be_added_above_all_others() {
     let other = "E0607 field `p = 1` of `M` was `o = 1`: client-source server-source: -";
     let [found, help] = &of_oneof("P");
     check_field(old, renamed, &[found, help, other, ""]);
+    let exchanged = [1, 2].map(|number| {
+        let (is, was) = if number == 1 { ("p", "o") } else { ("o", "p") };
+        let sources = "client-source server-source: -";
+        format!("E0607 field `{is} = {number}` of `M` was `{was} = {number}`: {sources}")
+    });
+    check_field(
+        "oneof o { N a = 1; } oneof p { N b = 2; }",
+        "oneof p { N a = 1; } oneof o { N b = 2; }",
+        &[&exchanged[0], "", &exchanged[1], ""],
+    );
     check_field(
         "int32 x = 1; N y = 2;",
         "int32 x = 1;",

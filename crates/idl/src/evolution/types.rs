@@ -48,7 +48,11 @@ impl<'m> Comparison<'m> {
         let ids = |model: &'m Model| (0..model.declarations.len() as u32).map(DeclarationId);
         for old_id in ids(old_model).filter(|id| others(&old_model.declaration(*id))) {
             let old = old_model.declaration(old_id);
-            match ids(new_model).find(|new| self.is_one_type(old_id, *new)) {
+            // A oneof by what it is known by first: another one may have its name now.
+            let key = old_model.oneof_key(old_id);
+            let has_key = |new: &DeclarationId| key.is_some() && new_model.oneof_key(*new) == key;
+            let known = ids(new_model).find(has_key);
+            match known.or_else(|| ids(new_model).find(|new| self.is_one_type(old_id, *new))) {
                 Some(new_id) => self.declaration(old_id, new_id),
                 None => {
                     let message = format!("{} `{}` is gone", what(&old.kind), old.name);

@@ -320,7 +320,10 @@ impl<'p> Reader<'p> {
             return Err(Malformed::Stack { bytes: bytes as u64, left: left as u64 });
         }
         self.depth += 1;
-        let value = inner(self);
+        let value = match const { size_of::<E>() > SPARE_BYTES / COPIES } {
+            true => apart(|| inner(self)),
+            false => inner(self),
+        };
         self.depth -= 1;
         value
     }
@@ -396,6 +399,13 @@ impl<'p> Reader<'p> {
         let (claimed, limit) = (count as u64 * bytes_min as u64, self.rest.len() as u64);
         if claimed > limit { Err(Malformed::Length { claimed, limit }) } else { Ok(()) }
     }
+}
+
+/// Takes the stack for what is large once it is known that there is enough, not in the frame that
+/// asks: what holds it in a box, list or map may be small, and no level above has counted it.
+#[inline(never)]
+fn apart<T>(inner: impl FnOnce() -> T) -> T {
+    inner()
 }
 
 macro_rules! plain_numbers {
@@ -568,14 +578,6 @@ impl<T: Marshal> Marshal for Option<T> {
     }
 }
 
-/// The value of a box. Apart, for the stack that it takes is to be taken once it is known that
-/// there is enough: what holds a box may be small, as a oneof whose case is a large struct, and no
-/// level above has counted that.
-#[inline(never)]
-fn boxed<T: Marshal>(reader: &mut Reader<'_>) -> Result<Box<T>, Malformed> {
-    T::unmarshal(reader).map(Box::new)
-}
-
 impl<T: Marshal> Marshal for Box<T> {
     const BYTES_MIN: usize = 1;
 
@@ -585,7 +587,7 @@ impl<T: Marshal> Marshal for Box<T> {
 
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         reader.note_held::<T>(1);
-        reader.nested::<T, _>(boxed)
+        reader.nested::<T, _>(|reader| T::unmarshal(reader).map(Box::new))
     }
 
     fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {

@@ -96,7 +96,9 @@ pub(crate) fn too_little_for(
     interface: &InterfaceDescriptor,
 ) -> Option<(Resource, u64, u64)> {
     let limits = said(options);
-    let held = first_bind(interface, Process::are_by_number());
+    // Without a limit of descriptors the answer makes no difference.
+    let stays_held = options.open_descriptors_max.is_some() && Process::are_by_number();
+    let held = first_bind(interface, stays_held);
     held.into_iter().find_map(|(resource, needed)| {
         let limit = limits[resource as usize]?;
         let taken = Shares::new(limit).take(None, needed, u64::MAX);

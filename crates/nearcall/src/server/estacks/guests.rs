@@ -270,6 +270,8 @@ impl Guest for GuestCall {
     }
 
     fn resume_forked(kept: u64) {
+        // One that has just ended, in whose place it may run, is not its call.
+        current::leave_call();
         current::set_until((kept != current::NEVER_NS).then_some(kept));
     }
 
