@@ -42,8 +42,8 @@ impl KeptNumber {
     /// The same as [`current`]. Cost: one load.
     #[inline(always)]
     pub fn current(self) -> u32 {
-        // SAFETY: the kernel's word of a thread lies where it is as long as the thread runs, and
-        // this is not sent to another; it is written by the kernel, a word at once.
+        // SAFETY: S1 registered: `of_this_thread` saw a live word there, which stays as long as the
+        // thread runs, and this is not sent to another; the kernel alone writes it, at once.
         let word = unsafe { self.word.as_ref() };
         // Relaxed: a hint, which stands for itself.
         word.load(Ordering::Relaxed)

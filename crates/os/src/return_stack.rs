@@ -13,7 +13,7 @@
 //! addresses, which are enough there.
 
 /// How many addresses: between a wait and the code that made a call stand three returns in Rust and
-/// five to six in C and C++, and Python's interpreter has some between that and its loop.
+/// five to six in C and C++. The rest is for what stands above that, an interpreter for one.
 const COUNT: usize = 16;
 
 /// Pushes addresses for as many returns as there are between a wait and the code that made a call.

@@ -51,8 +51,8 @@ impl<'m> Comparison<'m> {
             // A oneof by what it is known by first: another one may have its name now.
             let key = old_model.oneof_key(old_id);
             let has_key = |new: &DeclarationId| key.is_some() && new_model.oneof_key(*new) == key;
-            let known = ids(new_model).find(has_key);
-            match known.or_else(|| ids(new_model).find(|new| self.is_one_type(old_id, *new))) {
+            let has_name = |new: &DeclarationId| new_model.declaration(*new).name == old.name;
+            match ids(new_model).find(has_key).or_else(|| ids(new_model).find(has_name)) {
                 Some(new_id) => self.declaration(old_id, new_id),
                 None => {
                     let message = format!("{} `{}` is gone", what(&old.kind), old.name);

@@ -260,7 +260,8 @@ fn run_taken(core: &DomainCore, Waiting { binding, index, call }: Waiting) {
         return;
     }
     let begin = clock::ticks();
-    if run::run(&binding, binding.astack(index), call, Mode::Bell).is_some() {
+    let astack = (&*binding, binding.astack(index));
+    if run::run(processor::current, astack, call, Mode::Bell, || {}).is_some() {
         core.processors.backlog.told_run(clock::ns_since(begin));
     }
 }

@@ -205,7 +205,7 @@ impl Resident<'_> {
                         }
                     };
                     let call = (sequence, words);
-                    run::run_by(processor::current, (binding, astack), call, Mode::Bell, come_home);
+                    run::run(processor::current, (binding, astack), call, Mode::Bell, come_home);
                 }
                 look => act_otherwise(binding, index, look),
             }

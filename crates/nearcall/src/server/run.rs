@@ -13,7 +13,6 @@ use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::HeadWords;
 use nearcall_os::astack::AStack;
-use nearcall_os::processor;
 use nearcall_os::segment::Segment;
 
 use super::binding::{ServerAStack, ServerBinding, wake_after};
@@ -21,6 +20,7 @@ use super::current;
 use super::estacks;
 use crate::client::linkage::OutOfLine;
 use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Outcome, Refusal, Replied, ServedCall};
+use crate::region::origin_word;
 
 /// In place of a status: nothing is wrong, but the reply may come later.
 const AWAITED: u32 = u32::MAX;
@@ -36,21 +36,11 @@ pub(crate) struct Served {
 }
 
 /// Runs call `sequence` on an A-stack of `binding`, whose head says `words`, and replies with
-/// `mode`. `None` if another processor had claimed the call, or it was refused.
+/// `mode`. `None` if another processor had claimed the call, or it was refused. `own_processor`
+/// asks where this is; `before_reply` comes when the procedure has returned and its caller does not
+/// know yet.
 #[inline(always)]
 pub(crate) fn run(
-    binding: &ServerBinding,
-    astack: AStack<'_, ServerAStack>,
-    call: (Sequence, HeadWords),
-    mode: Mode,
-) -> Option<Served> {
-    run_by(processor::current, (binding, astack), call, mode, || {})
-}
-
-/// The same of a caller that knows `own_processor`, and that does something when the procedure has
-/// returned and its caller does not know yet.
-#[inline(always)]
-pub(crate) fn run_by(
     own_processor: impl Fn() -> u32,
     (binding, astack): (&ServerBinding, AStack<'_, ServerAStack>),
     (sequence, words): (Sequence, HeadWords),
@@ -99,7 +89,7 @@ fn run_unusual(
 ) -> Option<Served> {
     let call = ServedCall::new(binding, astack, words.message_bytes());
     let replied = answer_unusual(&call, words);
-    let own_processor = processor::current() & flag::PROCESSOR;
+    let own_processor = origin_word(0);
     let Some(replied) = replied else {
         before_reply();
         return Some(served(words, own_processor));
@@ -188,7 +178,7 @@ pub(super) fn publish(
 ) {
     let astack = binding.astack(index);
     let (line, head) = (astack.own_line::<ReplyLine>(), astack.head());
-    write_words(line, head, out_of_line, replied, processor::current() & flag::PROCESSOR);
+    write_words(line, head, out_of_line, replied, origin_word(0));
     end(binding, turn::reply(&head.turn, sequence, Mode::Bell), astack, sequence);
 }
 

@@ -242,6 +242,23 @@ impl Workshop {
         succeed(&mut command);
     }
 
+    /// A program of `c/` in a language, with the stubs of a version: `versions/{file}`. It finds
+    /// the version defined, in capitals.
+    pub fn of_version(
+        compiler: &str,
+        (name, language): (&str, &'static str),
+        file: &str,
+        flags: &[&str],
+    ) -> (Workshop, PathBuf) {
+        let workshop = Workshop::of(language, &format!("versions/{file}"));
+        let name = if language == "c" { name.to_owned() } else { format!("{name}_{language}") };
+        let (version, _) = file.split_once('.').expect("it is called as its version is");
+        let define = format!("-D{}", version.to_uppercase());
+        let flags: Vec<&str> = flags.iter().copied().chain([&*define]).collect();
+        let program = workshop.program(compiler, &name, &flags);
+        (workshop, program)
+    }
+
     /// Compiles and links a program of `c/`: `x` from `x.c`, `x_cpp` from `x.cpp`.
     pub fn program(&self, compiler: &str, name: &str, flags: &[&str]) -> PathBuf {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");

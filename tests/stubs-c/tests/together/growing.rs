@@ -3,8 +3,6 @@
 //! come, who has the old one leaves out what it does not know, or reads the default literal, and
 //! anything but what is at the end is refused by name.
 
-use std::path::PathBuf;
-
 use nearcall::{BindError, Clerk, Domain, ExportError};
 use stubs_c_tests::{early, late, moved};
 
@@ -216,22 +214,13 @@ fn versions_in_rust_call_each_other() {
     }
 }
 
-/// The program of `c/` with the stubs of a version.
-fn program(compiler: &str, name: &str, version: &str, flags: &[&str]) -> (Workshop, PathBuf) {
-    let workshop = Workshop::of("c", &format!("versions/{version}.idl"));
-    let flags: Vec<&str> = match version {
-        "late" => flags.iter().copied().chain(["-DLATE"]).collect(),
-        _ => flags.to_vec(),
-    };
-    let program = workshop.program(compiler, name, &flags);
-    (workshop, program)
-}
-
 #[test]
 fn versions_in_c_call_each_other_and_those_in_rust() {
     let mut pairs = 0;
     for (compiler, flags) in &ways() {
-        let build = |name, version| program(compiler, name, version, flags);
+        let build = |name, version| {
+            Workshop::of_version(compiler, (name, "c"), &format!("{version}.idl"), flags)
+        };
         let clients = ["early", "late"].map(|version| build("shelf_client", version));
         let servers = ["early", "late"].map(|version| build("shelf_server", version));
         for (server, version) in servers.iter().zip(["early", "late"]) {

@@ -4,7 +4,7 @@
 //! who has the old one leaves out what it does not know, and reads 0 for a value that it does not
 //! know, and a oneof that is not set for a field of it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nearcall::{BindError, Clerk, Domain, ExportError};
 use stubs_c_tests::{grown, planted, pruned};
@@ -275,23 +275,6 @@ fn versions_of_a_proto_file_in_rust_call_each_other() {
     }
 }
 
-/// The program of `c/` in a language with the stubs of a version.
-fn program(
-    compiler: &str,
-    (name, language): (&str, &'static str),
-    version: &str,
-    flags: &[&str],
-) -> (Workshop, PathBuf) {
-    let workshop = Workshop::of(language, &format!("versions/{version}.proto"));
-    let name = if language == "c" { name.to_owned() } else { format!("{name}_{language}") };
-    let flags: Vec<&str> = match version {
-        "grown" => flags.iter().copied().chain(["-DGROWN"]).collect(),
-        _ => flags.to_vec(),
-    };
-    let program = workshop.program(compiler, &name, &flags);
-    (workshop, program)
-}
-
 #[test]
 fn versions_of_a_proto_file_in_c_call_each_other_and_those_in_rust() {
     call_each_other("c");
@@ -305,7 +288,9 @@ fn versions_of_a_proto_file_in_cpp_call_each_other_and_those_in_rust() {
 fn call_each_other(language: &'static str) {
     let (ways, mut pairs) = (ways(), 0);
     for (compiler, flags) in &ways {
-        let build = |name, version| program(compiler, (name, language), version, flags);
+        let build = |name, version| {
+            Workshop::of_version(compiler, (name, language), &format!("{version}.proto"), flags)
+        };
         let clients = ["planted", "grown"].map(|version| build("plants_client", version));
         for version in ["planted", "grown"] {
             let (workshop, server) = build("plants_server", version);

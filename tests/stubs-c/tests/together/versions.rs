@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard};
 
@@ -224,23 +224,6 @@ fn versions_in_rust_that_add_at_the_end_bind_both_ways_and_others_are_refused() 
     println!("{pairs} pairs");
 }
 
-/// The program of `c/` in a language with the stubs of a version.
-fn program(
-    compiler: &str,
-    (name, language): (&str, &'static str),
-    version: &str,
-    flags: &[&str],
-) -> (Workshop, PathBuf) {
-    let workshop = Workshop::of(language, &format!("versions/{version}.idl"));
-    let name = if language == "c" { name.to_owned() } else { format!("{name}_{language}") };
-    let flags: Vec<&str> = match version {
-        "new" => flags.iter().copied().chain(["-DNEW"]).collect(),
-        _ => flags.to_vec(),
-    };
-    let program = workshop.program(compiler, &name, &flags);
-    (workshop, program)
-}
-
 #[test]
 fn versions_in_c_and_rust_bind_alike() {
     bind_alike("c");
@@ -254,7 +237,9 @@ fn versions_in_cpp_and_rust_bind_alike() {
 fn bind_alike(language: &'static str) {
     let (ways, mut pairs) = (ways(), 0);
     for (compiler, flags) in &ways {
-        let build = |name, version| program(compiler, (name, language), version, flags);
+        let build = |name, version| {
+            Workshop::of_version(compiler, (name, language), &format!("{version}.idl"), flags)
+        };
         let (old_client, new_client) = (build("store_client", "old"), build("store_client", "new"));
         let runtime = old_client.0.path();
         for (client, server, at) in [

@@ -270,7 +270,7 @@ impl Guest for GuestCall {
     }
 
     fn resume_forked(kept: u64) {
-        // One that has just ended, in whose place it may run, is not its call.
+        // Not in the call of a guest that has ended: nobody has left that one yet.
         current::leave_call();
         current::set_until((kept != current::NEVER_NS).then_some(kept));
     }

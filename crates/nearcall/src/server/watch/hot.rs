@@ -203,7 +203,7 @@ impl Watch<'_> {
         mode: Mode,
     ) -> Option<Served> {
         let entered = self.processors.enter();
-        let served = run::run_by(own_processor, astack, call, mode, || {});
+        let served = run::run(own_processor, astack, call, mode, || {});
         // Apart: so that the common case does not carry the other along.
         if served.is_none() {
             self.leave_unserved(entered);
