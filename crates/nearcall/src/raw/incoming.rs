@@ -15,7 +15,7 @@ use super::kept::Kept;
 use super::malformed::Malformed;
 use super::marshal::{Marshal, Reader};
 use super::opaque::Opaque;
-use super::scratch::{Bytes, Elements, Room, Text};
+use super::scratch::{Bytes, Elements, Room, Text, string_of};
 use super::served::ServedCall;
 use crate::client::lent::LENT_PAYLOAD_BYTES;
 
@@ -113,9 +113,7 @@ impl<'a> Incoming<'a> {
 
     /// Text for keeps: copied once, to where it stays.
     pub fn string(&mut self, bytes: u32, bound: u32) -> Result<String, Malformed> {
-        let copy = self.vec(bytes, bound)?;
-        String::from_utf8(copy)
-            .map_err(|bad| Malformed::Text { at: bad.utf8_error().valid_up_to() })
+        string_of(self.vec(bytes, bound)?)
     }
 
     /// Bytes for keeps: copied once, to where they stay (L42).

@@ -12,7 +12,7 @@ use std::fmt;
 use nearcall_os::stack_pointer::stack_pointer;
 
 use super::malformed::Malformed;
-use super::scratch::Marshalled;
+use super::scratch::{Marshalled, text_of};
 use super::{MESSAGE_BYTES_MAX, Refusal};
 use crate::client::switching;
 use crate::error::{CallError, OutOfRange, OverBound, UsageError};
@@ -461,16 +461,15 @@ impl Marshal for String {
     #[inline(always)]
     fn unmarshal(reader: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = reader.count()?;
-        let text = std::str::from_utf8(reader.bytes(count)?);
+        let text = text_of(reader.bytes(count)?)?.to_owned();
         reader.note_held::<u8>(count);
-        text.map(str::to_owned).map_err(|bad| Malformed::Text { at: bad.valid_up_to() })
+        Ok(text)
     }
 
     #[inline]
     fn unmarshal_over(&mut self, reader: &mut Reader<'_>) -> Result<(), Malformed> {
         let count = reader.count()?;
-        let text = std::str::from_utf8(reader.bytes(count)?);
-        let text = text.map_err(|bad| Malformed::Text { at: bad.valid_up_to() })?;
+        let text = text_of(reader.bytes(count)?)?;
         self.clear();
         self.push_str(text);
         reader.note_held::<u8>(self.capacity());
