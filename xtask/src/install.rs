@@ -1,6 +1,6 @@
 //! `cargo xtask install --prefix DIR`: libnearcall, its headers, what pkg-config and CMake find it
-//! by, and the compiler. What is installed knows no path but relative ones: it can be packed, and
-//! moved.
+//! by, the options that .proto files import, and the compiler. What is installed knows no path but
+//! relative ones: it can be packed, and moved.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -60,6 +60,8 @@ pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed
     for header in own.iter().map(String::as_str).chain(["nearcall.hpp", "nearcall_values.hpp"]) {
         place(&format!("include/{header}"), &copy(root.join("crates/c/include").join(header)))?;
     }
+    let options = "nearcall/options.proto";
+    place(&format!("include/{options}"), &copy(root.join("crates/idl/proto").join(options)))?;
     for (path, template) in [
         ("lib/pkgconfig/nearcall.pc", PKG_CONFIG),
         ("lib/cmake/nearcall/nearcall-config.cmake", CMAKE),

@@ -1,5 +1,6 @@
 """What `import nearcall` brings with it: programs start as often as they call."""
 
+import pathlib
 import subprocess
 import sys
 
@@ -53,3 +54,18 @@ class Pair(raw.Record):
 print(Pair([1], {2: 3}) == Pair([1], {2: 3}), Pair([1], 2) == Pair([2], 2), "numpy" in sys.modules)
 """
     assert said(program) == "True False False"
+
+
+def test_what_protoc_makes_of_our_options_is_in_the_package(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "nearcall").mkdir()
+    (tmp_path / "nearcall/options_pb2.py").write_text("DESCRIPTOR = 'made'\n")
+    program = f"""
+import sys
+
+sys.path.insert(0, {str(tmp_path)!r})
+from nearcall import options_pb2
+import nearcall
+
+print(options_pb2.DESCRIPTOR, nearcall.AsyncFeed.__name__)
+"""
+    assert said(program) == "made AsyncFeed"

@@ -27,6 +27,11 @@ use crate::front::options::Options;
 use crate::front::rules;
 use crate::source::SourceMap;
 
+/// Where `nearcall/options.proto` lies, for others that read the same .proto files: an include
+/// directory of `prost-build`, `tonic-prost-build` and `protox`, say. This compiler knows it by
+/// itself.
+pub const PROTO_DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/proto");
+
 /// Compiles one interface file with no option. See [`Builder::compile`].
 pub fn build(path: impl AsRef<Path>) {
     Builder::new().compile(path);

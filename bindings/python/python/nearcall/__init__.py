@@ -16,6 +16,7 @@ each interface::
 
 import atexit as _atexit
 import os as _os
+import pkgutil as _pkgutil
 import typing as _typing
 
 from nearcall._native import (
@@ -68,6 +69,10 @@ from nearcall.feeds import Feed, Sink, Taker
 from nearcall.posting import call_all
 from nearcall.raw import AsyncClient, AsyncServer, Client, Exported, Server, export
 from nearcall.serving import current_call
+
+# What protoc makes of `nearcall/options.proto` is `nearcall.options_pb2`, wherever it lies, for the
+# modules that it makes of files which import that one.
+__path__ = _pkgutil.extend_path(__path__, __name__)
 
 if _typing.TYPE_CHECKING:
     from nearcall.waiting import AsyncFeed, AsyncInlet, AsyncOutlet, AsyncSink

@@ -10,6 +10,7 @@
 //! older      files that are not of proto3
 //! order      which message is declared before which
 //! lower      from descriptors to the syntax tree: services       fields    messages and enums
+//! own        Nearcall's own options: what annotations are in OMG IDL
 //! status     what procedures raise
 //! ```
 //!
@@ -22,6 +23,7 @@ mod missing;
 mod names;
 mod older;
 mod order;
+mod own;
 mod places;
 mod refused;
 mod status;

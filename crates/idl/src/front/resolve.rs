@@ -38,6 +38,7 @@ use std::rc::Rc;
 use self::annotation::{AnnotationDeclaration, Applied, Subject};
 use self::repository::Prefixes;
 use self::scope::{ROOT, Scope, ScopeId, State, Symbol, SymbolId, SymbolKind};
+pub(super) use self::standard::{ASTACK_BYTES_MAX, ASTACKS_MAX};
 use self::unknown::Unknown;
 use super::ast::{Definition, DefinitionKind, Forward, Item, Name};
 use super::dialect::Dialect;

@@ -31,12 +31,15 @@ struct Field<'a> {
     descriptor: &'a FieldDescriptorProto,
     name: Name,
     doc: Option<Rc<str>>,
+    /// What its options say.
+    annotations: Vec<Annotation>,
     /// Of its type.
     span: Span,
 }
 
 impl Field<'_> {
-    fn member(self, annotations: Vec<Annotation>, declared: TypeUse) -> Member {
+    fn member(self, mut annotations: Vec<Annotation>, declared: TypeUse) -> Member {
+        annotations.extend(self.annotations);
         let number = Some(self.descriptor.number());
         Member { number, ..member(annotations, self.doc, declared, self.name) }
     }
@@ -73,15 +76,17 @@ impl<'a> Lowering<'a> {
         is_own.then(|| annotation("appendable", Arguments::None, span)).into_iter().collect()
     }
 
-    fn field(&self, message: usize, at: usize) -> Field<'a> {
+    fn field(&mut self, message: usize, at: usize) -> Field<'a> {
         let message = &self.names.messages[message];
-        let places = &self.sources[message.source].places;
+        let (source, holder) = (message.source, message.full_name.clone());
         let descriptor: &FieldDescriptorProto = &message.descriptor.field[at];
         let path = [&message.path[..], &[FIELD, at as i32]].concat();
+        let annotations = self.range_of(source, &path, &holder, descriptor);
+        let places = &self.sources[source].places;
         let name = Name { text: descriptor.name().into(), span: places.span(&path, &[NAME]) };
         let part = if descriptor.type_name.is_some() { TYPE_NAME } else { TYPE };
         let span = places.span(&path, &[part]);
-        Field { descriptor, name, doc: places.doc(&path), span }
+        Field { descriptor, name, doc: places.doc(&path), annotations, span }
     }
 
     fn member(&mut self, message: usize, field: Field<'a>) -> Member {
@@ -276,8 +281,9 @@ pub(super) fn member(
 }
 
 /// A number as if it stood in the text.
-pub(super) fn integer(value: i32, span: Span) -> Expression {
-    let magnitude = ExpressionKind::Integer(u64::from(value.unsigned_abs()));
+pub(super) fn integer(value: impl Into<i64>, span: Span) -> Expression {
+    let value: i64 = value.into();
+    let magnitude = ExpressionKind::Integer(value.unsigned_abs());
     let kind = match value < 0 {
         true => {
             let operand = Expression { kind: magnitude, span };

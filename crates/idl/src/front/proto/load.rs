@@ -1,19 +1,20 @@
 //! Reads the named file and all that it imports, has protox parse and check each, and hands them
 //! on in the order in which they need each other.
 //!
-//! Files of `google/protobuf/` come with protox, wherever else they are. Any other import is
-//! searched for beside the root of the named file, then in the include directories.
+//! Files of `google/protobuf/` come with protox, and Nearcall's own options with the compiler,
+//! wherever else they are. Any other import is searched for beside the root of the named file, then
+//! in the include directories.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use protox::file::{File, FileResolver, GoogleFileResolver};
-use protox::prost_reflect::DescriptorPool;
 use protox::prost_reflect::prost_types::FileDescriptorProto;
+use protox::prost_reflect::{DescriptorPool, FileDescriptor};
 
 use super::places::Places;
-use super::{missing, refused};
+use super::{missing, own, refused};
 use crate::diagnostic::Diagnostic;
 use crate::front::options::Options;
 use crate::front::preprocessor::files::Files;
@@ -33,8 +34,10 @@ const DEPENDENCY: i32 = 3;
 pub(super) struct Loaded {
     pub file: FileId,
     pub descriptor: FileDescriptorProto,
+    /// The same with all that it needs: what its options say.
+    pub checked: FileDescriptor,
     pub is_included: bool,
-    /// Comes with the language.
+    /// Comes with the language, or with the compiler.
     pub is_built_in: bool,
 }
 
@@ -167,7 +170,8 @@ impl Loader<'_> {
             return None;
         }
         // Who has them in an include directory, beside protoc say, means the same by them.
-        if let Ok(file) = GoogleFileResolver::new().open_file(name) {
+        let of_the_language = || GoogleFileResolver::new().open_file(name).ok();
+        if let Some(file) = own::file(name).or_else(of_the_language) {
             let id = self.sources.add_built_in(name, "");
             return Some(self.opened(name, id, file, true));
         }
@@ -260,6 +264,7 @@ impl Loader<'_> {
             Some(Loaded {
                 file: one.id,
                 descriptor: checked.file_descriptor_proto().clone(),
+                checked,
                 is_included: Some(one.id) != main,
                 is_built_in: one.is_built_in,
             })

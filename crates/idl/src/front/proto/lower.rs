@@ -143,18 +143,21 @@ impl Lowering<'_> {
         let name = Name { text: method.name().into(), span: places.span(path, &[NAME]) };
         let [input, output] = [INPUT, OUTPUT].map(|field| places.span(path, &[field]));
         let doc = places.doc(path);
+        let own = self.options_of(source, path, method);
         let [takes, gives] = passed(method);
         let declared = takes.map(|one| self.passed(one, input));
         let feed = |is_feed: bool, span| {
             is_feed.then(|| annotation("feed", Arguments::None, span)).into_iter()
         };
-        let parameters = declared.into_iter().map(|declared| Parameter {
-            annotations: feed(method.client_streaming(), input).collect(),
+        let mut request = own.request;
+        request.extend(feed(method.client_streaming(), input));
+        let parameters = declared.map(|declared| Parameter {
+            annotations: request,
             direction: (Direction::In, input),
             declared,
             name: Name { text: PARAMETER.into(), span: input },
         });
-        let parameters = parameters.collect();
+        let parameters = parameters.into_iter().collect();
         let returns = gives.map(|one| self.passed(one, output));
         let level = method.options.as_ref().map(|options| options.idempotency_level());
         let is_idempotent =
@@ -165,6 +168,7 @@ impl Lowering<'_> {
             .then(|| annotation("idempotent", Arguments::None, name.span))
             .into_iter()
             .chain(feed(method.server_streaming(), output))
+            .chain(own.operation)
             .collect();
         let raises = self.raised.iter().cloned().collect();
         let operation = Operation { name, oneway: None, returns, parameters, raises };

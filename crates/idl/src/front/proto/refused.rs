@@ -5,6 +5,7 @@
 
 use miette::{Diagnostic as Refused, LabeledSpan};
 
+use super::own;
 use crate::diagnostic::Diagnostic;
 use crate::front::rules::proto as rules;
 use crate::source::{FileId, SourceMap, Span};
@@ -59,9 +60,12 @@ fn finding(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Diagnostic
         let said = label.label().unwrap_or("see here").trim_matches('…').trim();
         finding = finding.label(span_of(label, text, file), fragment(said));
     }
-    match error.help() {
-        Some(help) => finding.help(fragment(&help.to_string())),
-        None => finding,
+    match own::advice(&error.to_string()) {
+        Some(advice) => finding.help(advice),
+        None => match error.help() {
+            Some(help) => finding.help(fragment(&help.to_string())),
+            None => finding,
+        },
     }
 }
 

@@ -77,10 +77,16 @@ const fn text(name: &'static str, absent: &'static str) -> StandardParameter {
     StandardParameter { name, takes: Takes::Text, absent: Absent::Text(absent) }
 }
 
+/// A-stacks that an operation may ask for.
+pub(in crate::front) const ASTACKS_MAX: u32 = 1_024;
+
+/// Bytes of an A-stack that it may ask for.
+pub(in crate::front) const ASTACK_BYTES_MAX: u32 = 1 << 20;
+
 const NUMBER: Takes = Takes::Number(0, u32::MAX as i128);
 const SHORT: Takes = Takes::Number(0, u16::MAX as i128);
-const COUNT: Takes = Takes::Number(1, 1_024);
-const BYTES: Takes = Takes::Number(1, 1 << 20);
+const COUNT: Takes = Takes::Number(1, ASTACKS_MAX as i128);
+const BYTES: Takes = Takes::Number(1, ASTACK_BYTES_MAX as i128);
 const ENUM_VALUE: Takes = Takes::Number(i32::MIN as i128, u32::MAX as i128);
 
 const fn standard(

@@ -14,5 +14,7 @@ rules! {
     SYNTAX = "E0405", "ours", "a .proto file says that it is of proto3";
     DESCRIPTION = "E0407", "ours", "types that describe .proto files are not passed";
     STATUS = "E0409", "ours", "no file declares names of the status that procedures raise";
+    OPTION_PLACE = "E0410", "ours", "an option of Nearcall's stands where it can be kept";
+    OPTION_VALUE = "E0411", "ours", "an option of Nearcall's has a value within its limits";
     EXTENSION = "N0408", "ours", "what extensions add to options changes nothing here";
 }
