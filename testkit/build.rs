@@ -12,6 +12,7 @@ fn main() {
     nearcall_idl::build("estacks.idl");
     nearcall_idl::build("introducing.idl");
     nearcall_idl::build("forms.idl");
+    nearcall_idl::build("pieces.proto");
     nearcall_idl::build("flowing.idl");
     nearcall_idl::build("surrounded.idl");
 }

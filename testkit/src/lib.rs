@@ -72,6 +72,11 @@ pub mod forms {
     include!(concat!(env!("OUT_DIR"), "/forms.rs"));
 }
 
+/// Stubs of `pieces.proto`.
+pub mod pieces {
+    include!(concat!(env!("OUT_DIR"), "/pieces.rs"));
+}
+
 /// Stubs of `judging.idl`.
 pub mod judging_stubs {
     include!(concat!(env!("OUT_DIR"), "/judging.rs"));

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! messages            Message::decode, Version::decode
+//! pieces              a message of a .proto file
 //! clerk, requests     bytes ──▶ a server of this process
 //! calls               script ─▶ a server of this process, which serves every form of type
 //! replies, answers    script ─▶ a client of this process, which asks for every form of type
@@ -10,6 +11,7 @@
 
 pub(super) mod forms;
 mod lies;
+mod pieces;
 mod script;
 mod theirs;
 
@@ -40,6 +42,7 @@ pub struct Decoder {
 /// Those of Nearcall.
 pub const DECODERS: &[Decoder] = &[
     Decoder { name: "messages", feed: messages, seeds: packets },
+    Decoder { name: "pieces", feed: pieces::feed, seeds: pieces::seeds },
     Decoder { name: "clerk", feed: clerk, seeds: chosen_packets },
     Decoder { name: "requests", feed: requests, seeds: chosen_packets },
     Decoder { name: "calls", feed: calls, seeds: theirs::calls },
