@@ -199,3 +199,40 @@ pub fn revoke_against_take() {
         revoker.join().unwrap();
     });
 }
+
+/// The client has gone: a processor that has found its oneway call while the binding was open, and
+/// one that is asked to look once it parts, run it once between them. Who has noted it, and sees
+/// that it was claimed, leaves the binding parting: the processor that has may look at it after
+/// that.
+pub fn part_against_take() {
+    const OPEN: u32 = 1;
+    const PARTING: u32 = 2;
+    explore(3, || {
+        let astack = AStack::new(Phase::IdleHot);
+        let state = Arc::new(AtomicU32::new(OPEN));
+        astack.put_arguments(call(1));
+        post(&astack.turn, call(1)).unwrap();
+        let processor = || {
+            let (astack, state) = (Arc::clone(&astack), Arc::clone(&state));
+            move || {
+                let Look::Posted(call) = look(&astack.turn, &astack.claim) else {
+                    return;
+                };
+                match take(&astack.claim, call, || state.load(Relaxed) == OPEN) {
+                    Taken::Run => _ = astack.run(call, Mode::Hot),
+                    Taken::Refuse if state.load(Relaxed) == PARTING => {
+                        astack.run(call, Mode::Bell);
+                    }
+                    Taken::Refuse => _ = reply(&astack.turn, call, Mode::Bell),
+                    Taken::Not => {}
+                }
+            }
+        };
+        let (found, asked) = (thread::spawn(processor()), processor());
+        state.store(PARTING, Relaxed);
+        asked();
+        assert_ne!(look(&astack.turn, &astack.claim), Look::Posted(call(1)));
+        found.join().unwrap();
+        assert_eq!(astack.runs.load(Relaxed), 1);
+    });
+}

@@ -478,8 +478,9 @@ impl Watch<'_> {
             return false;
         };
         if !binding.state.is_open() {
-            binding.refuse(index, sequence);
-            return false;
+            // Refused, or run, and its A-stack watched no more.
+            let served = self.run_apart(binding, index, (sequence, words), Mode::Bell);
+            return self.note(served);
         }
         binding.set_latest(index);
         self.forget_tallied(binding, index);
