@@ -7,9 +7,10 @@
 //! ```
 //!
 //! A cell is a client's language and a server's; it runs every file that both have, a server and a
-//! client at a time, each a process of its own. Files that have nothing to call are listed, and a
+//! client at a time, each a process of its own, in Rust, C and C++ under the documented list of system calls. Files that have nothing to call are listed, and a
 //! language whose tools are not there is named: neither is counted. CI has to have all tools.
 
+mod confining;
 mod language;
 
 use std::collections::BTreeMap;
@@ -139,7 +140,12 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
     if !failed.is_empty() {
         return Err(Failed(format!("not understood:\n  {}", failed.join("\n  "))));
     }
-    judge(&table, selection.file.is_none())
+    judge(&table, selection.file.is_none())?;
+    // Those in Python are not.
+    if programs.keys().any(|language| *language != Language::Python) {
+        println!("{} processes confined", confining::judge(root, names.path())?);
+    }
+    Ok(())
 }
 
 /// The cells that are asked for, of languages that have programs.
@@ -169,8 +175,8 @@ fn canaries(
         let canaries = CANARIES.iter().filter(|one| own.files.contains_key(one.file));
         let before = count;
         for Canary { file, client, server } in canaries {
-            let other = own.server(&format!("{file}_other"));
-            let ran = call(own.client(file), other, (&format!("{name}-{file}-other"), names));
+            let stems = (*file, &*format!("{file}_other"));
+            let ran = run_both((own, own), stems, (&format!("{name}-{file}-other"), names));
             let (of_client, of_server) = (ran.has_failed.client, ran.has_failed.server);
             for (side, place, has_failed) in
                 [("client", client, of_client), ("server", server, of_server)]
@@ -239,7 +245,7 @@ impl Cell {
                 continue;
             }
             let name = format!("{}-{}-{stem}", self.client.name(), self.server.name());
-            let ran = call(client.client(stem), server.server(stem), (&name, names));
+            let ran = run_both((client, server), (stem, stem), (&name, names));
             row.files += 1;
             row.interfaces += called.interfaces;
             row.operations += called.operations;
@@ -258,6 +264,21 @@ impl Cell {
     fn row(&self) -> Row {
         let (client, server) = (self.client.name(), self.server.name());
         Row { client, server, files: 0, interfaces: 0, operations: 0, calls: 0, values: 0 }
+    }
+}
+
+/// Runs the client and the server of files, confined.
+fn run_both(
+    (client, server): (&Programs, &Programs),
+    (called, serving): (&str, &str),
+    (name, names): (&str, &Path),
+) -> Ran {
+    let record = names.join(confining::RECORD);
+    match (client.client(called, &record), server.server(serving, &record)) {
+        (Ok(client), Ok(server)) => call(client, server, (name, names)),
+        (Err(wrong), _) | (_, Err(wrong)) => {
+            Ran { wrong: format!("{name}: {wrong}"), ..Ran::default() }
+        }
     }
 }
 

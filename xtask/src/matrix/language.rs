@@ -33,6 +33,8 @@ pub struct Programs {
     directory: PathBuf,
     /// What runs those in Python.
     interpreter: PathBuf,
+    /// Where what confines them is.
+    built: PathBuf,
     /// Files that there are programs for, with what each calls.
     pub files: BTreeMap<String, Called>,
 }
@@ -113,19 +115,29 @@ impl Language {
         let made = files.par_iter().map(make).collect::<Result<Vec<_>, Failed>>()?;
         let files = made.into_iter().flatten().collect();
         let interpreter = python::interpreter(root);
-        Ok(Some(Programs { language: self, directory, interpreter, files }))
+        let built = built(root);
+        Ok(Some(Programs { language: self, directory, interpreter, built, files }))
     }
 }
 
 impl Programs {
-    /// The client of a file's self-test.
-    pub fn client(&self, stem: &str) -> Command {
-        self.program(stem, "client")
+    /// The client of a file's self-test, which is to be started, once, and is written down.
+    pub fn client(&self, stem: &str, record: &Path) -> Result<Command, String> {
+        self.confined(self.program(stem, "client"), record)
     }
 
     /// The server.
-    pub fn server(&self, stem: &str) -> Command {
-        self.program(stem, "server")
+    pub fn server(&self, stem: &str, record: &Path) -> Result<Command, String> {
+        self.confined(self.program(stem, "server"), record)
+    }
+
+    fn confined(&self, mut command: Command, record: &Path) -> Result<Command, String> {
+        // The interpreter makes calls of its own, and NumPy more, which nobody has listed.
+        if self.language == Language::Python {
+            return Ok(command);
+        }
+        let confined = confined::confine(&mut command, &self.built, record);
+        confined.map(|()| command).map_err(|error| format!("cannot be confined: {error}"))
     }
 
     fn program(&self, stem: &str, side: &str) -> Command {
@@ -170,7 +182,7 @@ impl Workshop<'_> {
                 Ok(())
             }
             Language::C | Language::Cpp => {
-                let library = debug.join("deps/libnearcall_c.so");
+                let library = built(self.root).join("libnearcall_c.so");
                 self.link(&library, "libnearcall.so")?;
                 self.link(&library, SONAME)?;
                 if self.language == Language::Cpp { self.compile_ahead() } else { Ok(()) }
@@ -372,6 +384,11 @@ fn is_there(stem: &str, is_compiled: bool, said: &str) -> Result<bool, Failed> {
         (true, true) => Err(Failed(format!("{stem} is listed as calling nothing, and calls"))),
         (_, false) => Err(Failed(format!("{stem}:\n{said}"))),
     }
+}
+
+/// Where cargo puts libraries.
+pub fn built(root: &Path) -> PathBuf {
+    target(root).join("debug/deps")
 }
 
 /// Where cargo puts what it builds.
