@@ -19,6 +19,7 @@ pub const OF_PROGRAMS: &[Listed] = &[
     ("pread64", "a program reads from a file that it was handed"),
     ("pwrite64", "a procedure writes into a file that it hands out"),
     ("rt_sigreturn", "a handler returns"),
+    ("sendto", "a program writes to the end of a socket pair that it hands out"),
     ("tgkill", "a program ends itself, by abort"),
     ("wait4", "a program waits for its child"),
 ];
