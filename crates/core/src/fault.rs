@@ -283,6 +283,7 @@ impl fmt::Display for PeerFault {
                 "values are nested too deeply: one more may need {bytes} bytes of stack, of which \
                  {left} are left"
             ),
+            LeftOver { bytes: 1 } => f.write_str("1 byte is left over"),
             LeftOver { bytes } => write!(f, "{bytes} bytes are left over"),
             Keys { claimed, distinct } => {
                 write!(f, "{claimed} pairs of a map have {distinct} keys")

@@ -144,6 +144,7 @@ mod tests {
         assert_eq!(told(Malformed::range(-1)), "18446744073709551615 is no value of its type");
         assert_eq!(told(Malformed::Depth), "values are nested deeper than 64");
         assert_eq!(told(Malformed::Left { bytes: 15 }), "15 bytes are left over");
+        assert_eq!(told(Malformed::Left { bytes: 1 }), "1 byte is left over");
         let twice = Malformed::Keys { claimed: 3, distinct: 2 };
         assert_eq!(told(twice), "3 pairs of a map have 2 keys");
         let stack = told(Malformed::Stack { bytes: 9, left: 8 });

@@ -18,7 +18,11 @@ pub fn feed(bytes: &[u8]) {
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut all: Vec<_> = cases().into_iter().map(piece).collect();
     let below = all.clone();
-    all.push(Piece { below, marks: [("here".to_owned(), point())].into(), ..piece(What::default()) });
+    all.push(Piece {
+        below,
+        marks: [("here".to_owned(), point())].into(),
+        ..piece(What::default())
+    });
     all.iter().map(written).collect()
 }
 
