@@ -2,20 +2,15 @@
 //!
 //! ```text
 //!         ┌── R1 revoke ────▶ reason      once; the first reason stays
-//!         ├── R4 part ──────▶ reason, PARTING ── R5 stop parting ──▶ reason
 //!   OPEN ─┤
 //!         └── R3 disown ────▶ FORKED      in a child of fork(2): it is its parent's
 //! ```
-//!
-//! PARTING: the client has gone, and what it has posted oneway is begun still (design note 0015).
 //!
 //! | row | edge | by | order | makes visible | pairs with |
 //! |---|---|---|---|---|---|
 //! | R1 | OPEN to a reason, compare-and-swap | anyone of this domain | Relaxed | nothing | - |
 //! | R2 | load | anyone of this domain | Relaxed | nothing | - |
 //! | R3 | OPEN to FORKED, compare-and-swap | a child's only thread | Relaxed | nothing | - |
-//! | R4 | OPEN to a reason and PARTING, compare-and-swap | server | Relaxed | nothing | - |
-//! | R5 | PARTING is cleared, compare-and-swap | server | Relaxed | nothing | - |
 //!
 //! Nothing is read through this word: a call that slips past it ends as any call does whose
 //! server has gone.
@@ -56,9 +51,6 @@ const OPEN: u32 = 0;
 
 /// No reason's number.
 const FORKED: u32 = u32::MAX;
-
-/// Beside the reason: what the peer has posted oneway is begun still.
-const PARTING: u32 = 1 << 16;
 
 /// The procedures that a client may call: a bit each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,29 +134,6 @@ impl BindingState {
         self.0.compare_exchange(OPEN, to, ord!("R1", Relaxed), ord!("R1", Relaxed)).is_ok()
     }
 
-    /// Revokes the binding because its client has gone: what that has posted oneway is begun still.
-    /// False if it was revoked already.
-    pub fn part(&self, reason: RevokeReason) -> bool {
-        let to = reason as u32 | PARTING;
-        self.0.compare_exchange(OPEN, to, ord!("R4", Relaxed), ord!("R4", Relaxed)).is_ok()
-    }
-
-    /// Whether what the client has posted oneway is begun still, although it has gone.
-    pub fn is_parting(&self) -> bool {
-        let seen = self.0.load(ord!("R2", Relaxed));
-        seen != FORKED && seen & PARTING != 0
-    }
-
-    /// Nothing of it is begun any more.
-    pub fn stop_parting(&self) {
-        let seen = self.0.load(ord!("R2", Relaxed));
-        if seen != FORKED && seen & PARTING != 0 {
-            let to = seen & !PARTING;
-            // It was stopped already if that fails: nothing else leaves it.
-            let _ = self.0.compare_exchange(seen, to, ord!("R5", Relaxed), ord!("R5", Relaxed));
-        }
-    }
-
     /// This process is a child that was forked: the binding is its parent's, and nothing is ever to
     /// be done with this copy of it. One that was revoked stays so.
     pub fn disown(&self) {
@@ -179,7 +148,7 @@ impl BindingState {
 
     /// Why the binding is revoked; `None` while it is open, and of a parent's.
     pub fn reason(&self) -> Option<RevokeReason> {
-        RevokeReason::from_u32(self.0.load(ord!("R2", Relaxed)) & !PARTING)
+        RevokeReason::from_u32(self.0.load(ord!("R2", Relaxed)))
     }
 }
 
@@ -432,34 +401,6 @@ mod tests {
         assert!(revoked.revoke(RevokeReason::Fault));
         revoked.disown();
         assert_eq!((revoked.is_parents(), revoked.reason()), (false, Some(RevokeReason::Fault)));
-    }
-
-    #[test]
-    fn a_binding_that_parts_is_not_open_until_nothing_of_it_is_begun() {
-        let state = BindingState::new();
-        assert!(!state.is_parting());
-        assert!(state.part(RevokeReason::PeerHungUp));
-        assert!(state.is_parting() && !state.is_open());
-        assert_eq!(state.reason(), Some(RevokeReason::PeerHungUp));
-        assert!(!state.part(RevokeReason::PeerDied) && !state.revoke(RevokeReason::ShutDown));
-        state.disown();
-        assert!(state.is_parting() && !state.is_parents());
-        state.stop_parting();
-        state.stop_parting();
-        assert!(!state.is_parting() && !state.is_open());
-        assert_eq!(state.reason(), Some(RevokeReason::PeerHungUp));
-    }
-
-    #[test]
-    fn what_was_revoked_and_a_childs_copy_do_not_part() {
-        let revoked = BindingState::new();
-        assert!(revoked.revoke(RevokeReason::Fault));
-        assert!(!revoked.part(RevokeReason::PeerDied) && !revoked.is_parting());
-        let copy = BindingState::new();
-        copy.disown();
-        assert!(!copy.part(RevokeReason::PeerDied) && !copy.is_parting());
-        copy.stop_parting();
-        assert_eq!((copy.is_parents(), copy.reason()), (true, None));
     }
 
     #[test]

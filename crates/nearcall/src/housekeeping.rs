@@ -5,7 +5,6 @@ mod cancelled;
 mod ending;
 mod late;
 pub(crate) mod lives;
-mod parted;
 mod unclaimed;
 
 use std::collections::HashMap;
@@ -23,12 +22,10 @@ use nearcall_os::poll::{Poller, Ready, Waker};
 use self::cancelled::Concerned;
 use self::late::{LateItems, TIMER};
 use self::lives::Lives;
-use self::parted::Parted;
 use self::unclaimed::{Captures, Unclaimed};
 use crate::client::binding::ClientBinding;
 use crate::domain::DomainCore;
 use crate::server::binding::ServerBinding;
-use crate::server::binding::parting::Parting;
 use crate::server::clerk::ClerkCore;
 use crate::server::handshake::{Handshake, Progress};
 use crate::server::holding;
@@ -84,7 +81,6 @@ pub(crate) struct Housekeeping {
     concerned: Concerned,
     late: LateItems,
     lives: Lives,
-    parted: Parted,
     /// Since when a binding is gone that server processors may still know, or a class.
     stale_since: Mutex<Option<Instant>>,
     /// When a user without bindings may have paid what it owes. The thread's own.
@@ -130,7 +126,6 @@ impl Housekeeping {
             concerned: Concerned::default(),
             late: LateItems::default(),
             lives: Lives::default(),
-            parted: Parted::default(),
             stale_since: Mutex::default(),
             debts_paid: Mutex::default(),
             has_ended: AtomicBool::new(false),
@@ -405,10 +400,9 @@ fn keep(core: &Arc<DomainCore>) {
         let until_unclaimed = [captures.look_after(house), house.look_for_posted(&mut posted)];
         let until_cancelled = house.look_for_cancelled(&mut cancelled);
         let until_unpaused = house.end_pauses();
-        let until_parted = house.look_after_parted(core);
         let until_gone = house.let_go_of_gone(core);
         let until_late = [house.next_deadline(), core.introductions.next_deadline()];
-        let untils = [until_unpaused, until_parted, until_gone, until_cancelled, until_ended];
+        let untils = [until_unpaused, until_gone, until_cancelled, until_ended];
         let untils = untils.into_iter().chain(until_late).chain(until_unclaimed);
         let timeout = untils.flatten().min();
         if let Err(error) = house.poller.wait(&mut ready, timeout) {
@@ -442,7 +436,6 @@ fn attend(core: &Arc<DomainCore>, ready: Ready) {
     let entry = house.watched().get(&(ready.token & !DEATH)).cloned();
     match entry {
         Some(Watched::Importers(clerk)) => accept(core, &clerk),
-        Some(Watched::Importer(binding)) if binding.house.is_parting() => {}
         Some(Watched::Importer(binding)) => {
             // In its pause nothing is read of it, and its end is noticed all the same.
             let is_served = binding.house.is_paused() || house.attend_importer(core, &binding);
@@ -525,17 +518,14 @@ fn step(core: &Arc<DomainCore>, UnderWay { handshake, deadline }: UnderWay) {
     }
 }
 
-/// An importer has gone: what runs is left to finish (L51, L54), what it has posted oneway is begun
-/// still, and nothing more is taken from it.
+/// An importer has gone: nothing more is taken from it, what runs is left to finish (L51, L54).
 fn end_served(core: &Arc<DomainCore>, binding: &Arc<ServerBinding>) {
     let reason = match binding.importer.has_ended() {
         true => RevokeReason::PeerDied,
         false => RevokeReason::PeerHungUp,
     };
-    match Parting::begin(binding, reason) {
-        Some(parting) => core.housekeeping.part(core, parting),
-        None => core.housekeeping.forget_importer(core, binding),
-    }
+    binding.revoke(reason);
+    core.housekeeping.forget_importer(core, binding);
 }
 
 impl fmt::Debug for Housekeeping {

@@ -78,7 +78,6 @@ fn end(core: &Arc<DomainCore>) {
     house.handshakes().clear();
     core.introductions.clear();
     house.paused().clear();
-    house.parted.clear();
     house.forget_all();
     // They know their bindings, and these know them.
     core.table.load().bindings().for_each(|binding| binding.suspended.clear());

@@ -1,8 +1,6 @@
 //! A binding as its server holds it.
 
 mod charging;
-pub(crate) mod parting;
-mod standing;
 
 use std::collections::HashMap;
 use std::mem::offset_of;
@@ -30,9 +28,10 @@ use super::kept_house::KeptHouse;
 use super::prompt::prompt_procedures;
 use super::quota::{Account, Charge};
 use super::requests::Growing;
+use super::rules::Decision;
 use super::suspended::SuspendedCalls;
 use super::trust::{Member, TrustClass};
-use crate::audit::Audit;
+use crate::audit::{Audit, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
 use crate::wire::Socket;
@@ -257,6 +256,41 @@ impl ServerBinding {
         is_usual
     }
 
+    /// Whether the client may call this procedure.
+    pub fn permits(&self, procedure: u32) -> bool {
+        self.permitted.as_ref().is_none_or(|permitted| permitted.allows(procedure))
+    }
+
+    /// Procedures that the client may call; `None`: all.
+    pub fn permitted(&self) -> &Option<Permitted> {
+        &self.permitted
+    }
+
+    /// Whom the policy has admitted: the importer, or who stands for it.
+    pub fn admitted(&self) -> &Arc<Importer> {
+        self.introducer.as_ref().map_or(&self.importer, |introducer| &introducer.admitted)
+    }
+
+    /// What a binding is made by that its client introduces somebody to: what this one was.
+    pub fn passed_on(&self) -> Decision {
+        let (priority, limits) = (self.priority, self.account.limits());
+        let verdict = Ok(self.permitted.clone());
+        let trust_class = self.class.name.split.clone();
+        Decision { rule: "introduced".to_owned(), verdict, priority, limits, trust_class }
+    }
+
+    /// As what it stands for whom its client introduces.
+    pub fn introduces(&self) -> Introducer {
+        Introducer::of(&self.importer, self.admitted())
+    }
+
+    /// What audit records are about.
+    pub fn subject(&self) -> Subject<'_> {
+        let giver = self.introducer.as_ref().map(|introducer| &*introducer.giver);
+        let interface = self.entries.interface().name;
+        Subject { name: &self.name, interface, importer: &self.importer, giver }
+    }
+
     /// Whether this procedure runs on an E-stack.
     pub fn runs_on_estack(&self, procedure: u32) -> bool {
         let is_leaf = |procedure: &ProcedureDescriptor| procedure.is_leaf;
@@ -403,8 +437,6 @@ impl ServerBinding {
     /// Feeds are over at once. Whether the binding was open.
     pub fn revoke(&self, reason: RevokeReason) -> bool {
         if !self.state.revoke(reason) {
-            // What its client has left behind is begun no more.
-            self.state.stop_parting();
             if !reason.is_orderly() {
                 // It was revoked in an orderly way: that is over, too.
                 self.socket.hang_up();
@@ -453,10 +485,6 @@ impl ServerBinding {
     /// A revoked binding has run a call to its end: if it was the last one, hangs up.
     #[cold]
     pub fn hang_up_when_idle(&self) {
-        if self.state.reason().is_some_and(|reason| !reason.is_orderly()) {
-            // It was hung up on then, or has hung up itself.
-            return;
-        }
         // A processor that claims behind this fence sees that the binding is revoked, and refuses;
         // what one claimed before it, and runs, is pending for whoever looks behind it.
         let is_fenced = fence::is_available();

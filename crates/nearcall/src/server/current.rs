@@ -111,8 +111,7 @@ impl CurrentCall {
 
     /// Its client has given it up, or has gone: nobody will see its results. A procedure that takes
     /// long asks now and then, and returns early; nothing forces it to (L54). In a feed's iterator
-    /// it is the feed that was given up, or the call that waits for its items now. A oneway call is
-    /// not cancelled because its client has gone: it is begun even after that.
+    /// it is the feed that was given up, or the call that waits for its items now.
     ///
     /// # Cost: two loads, one of them of a line that the client may have; in an iterator a lock.
     pub fn is_cancelled(&self) -> bool {
@@ -121,17 +120,7 @@ impl CurrentCall {
         }
         let is_over = self.binding.claimed(self.index) != self.sequence;
         let astack = self.binding.astack(self.index);
-        let is_given_up = || turn::is_given_up(&astack.head().turn, self.sequence);
-        is_over || is_given_up() || (self.is_client_gone() && !self.is_oneway())
-    }
-
-    /// Nobody has waited for it, so that nobody has to be there.
-    #[cold]
-    fn is_oneway(&self) -> bool {
-        let head = self.binding.astack(self.index).head();
-        // Relaxed: what the client has written before it posted. One that writes something else
-        // since has its own call told of its end, or not.
-        self.binding.is_oneway(head.selector.load(Ordering::Relaxed))
+        is_over || turn::is_given_up(&astack.head().turn, self.sequence) || self.is_client_gone()
     }
 
     /// Waits until it is cancelled, for a procedure that is awaited and goes on with something that

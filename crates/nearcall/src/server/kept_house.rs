@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct KeptHouse {
     wants_look: AtomicBool,
     is_paused: AtomicBool,
-    is_parting: AtomicBool,
 }
 
 impl KeptHouse {
@@ -33,17 +32,5 @@ impl KeptHouse {
     pub fn is_paused(&self) -> bool {
         // Relaxed: as above.
         self.is_paused.load(Ordering::Relaxed)
-    }
-
-    /// Its client has gone, and it is kept for what that has left behind.
-    pub fn set_parting(&self) {
-        // Relaxed: as above.
-        self.is_parting.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it is kept for that only.
-    pub fn is_parting(&self) -> bool {
-        // Relaxed: as above.
-        self.is_parting.load(Ordering::Relaxed)
     }
 }

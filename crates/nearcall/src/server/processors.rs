@@ -213,14 +213,6 @@ impl Processors {
         }
     }
 
-    /// The client of a binding has gone and left calls behind: the watcher is to look at it.
-    ///
-    /// # Cost: as [`Processors::have_resumed`].
-    pub fn have_looked_at(&self, binding: &Arc<ServerBinding>) {
-        self.asked.look(Asking { binding: Arc::clone(binding), is_clients: false });
-        self.tell_of_asked();
-    }
-
     /// A suspended call was woken: the watcher is to go on with it.
     ///
     /// # Cost: a system call, unless it is the watcher that has woken it; another one, if the

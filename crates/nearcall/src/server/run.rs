@@ -56,7 +56,10 @@ pub(crate) fn run(
     }
     match claim::take(&line.claim, sequence, || binding.state.is_open()) {
         Taken::Run => {}
-        Taken::Refuse => return run_last((binding, astack), sequence, words, before_reply),
+        Taken::Refuse => {
+            binding.refuse_claimed(astack, sequence);
+            return None;
+        }
         Taken::Not => return None,
     }
     let is_plain = words.is_within(astack.capacity_bytes(), flag::OUT_OF_LINE | flag::DEADLINE);
@@ -71,23 +74,6 @@ pub(crate) fn run(
     before_reply();
     end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
     Some(served(words, own_processor))
-}
-
-/// Goes on with a claimed call whose binding is not open: one that a client which has gone has
-/// posted oneway is run, any other is refused.
-#[cold]
-#[inline(never)]
-fn run_last(
-    (binding, astack): (&ServerBinding, AStack<'_, ServerAStack>),
-    sequence: Sequence,
-    words: HeadWords,
-    before_reply: impl FnOnce(),
-) -> Option<Served> {
-    if binding.runs_last(words.selector()) {
-        return run_unusual((binding, astack), sequence, words, Mode::Bell, before_reply);
-    }
-    binding.refuse_claimed(astack, sequence);
-    None
 }
 
 /// Goes on with a claimed call that is not as most are: it is refused, or entered after a closer

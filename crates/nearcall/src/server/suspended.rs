@@ -12,8 +12,7 @@
 //! ```
 //!
 //! To its client such a call is one that was claimed and takes long; the A-stack is the server's
-//! until the reply. When the binding ends, what its client would have waited for is dropped; what
-//! is oneway keeps it from ending when its client goes (`binding/parting.rs`).
+//! until the reply. When the binding ends, what its client would have waited for is dropped.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -44,8 +43,6 @@ pub(crate) struct Suspended {
     sequence: Sequence,
     message_bytes: u32,
     until_ns: Option<u64>,
-    /// Nobody waits for it.
-    is_oneway: bool,
     /// `None` once it has returned, and while it is polled.
     procedure: Mutex<Option<Procedure>>,
     /// It is in its domain's list, or about to be.
@@ -61,16 +58,8 @@ pub(crate) struct SuspendedCalls {
 #[derive(Default)]
 struct Calls {
     by_astack: HashMap<u32, Arc<Suspended>>,
-    /// The client has gone: nobody waits.
-    is_client_gone: bool,
     /// The binding has ended.
     are_over: bool,
-}
-
-impl Calls {
-    fn are_over_for(&self, suspended: &Suspended) -> bool {
-        self.are_over || (self.is_client_gone && !suspended.is_oneway)
-    }
 }
 
 /// Polls the procedure of a call for the first time, on the processor that has taken it. If it has
@@ -79,14 +68,10 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: Procedure) -> Outcome {
     let Some((domain, binding)) = current::domain().zip(current::served_binding()) else {
         return Err(Box::new(Refusal::Ended));
     };
-    let record = call.astack.record();
-    let index = record.index;
-    // Relaxed: this thread has stored it.
-    let procedure_index = record.awaited_procedure.load(Ordering::Relaxed);
+    let index = call.astack.record().index;
     let suspended = Arc::new(Suspended {
         domain: Arc::downgrade(&domain),
         sequence: binding.claimed(index),
-        is_oneway: binding.is_oneway(procedure_index),
         binding,
         index,
         message_bytes: call.message_bytes,
@@ -198,7 +183,7 @@ impl SuspendedCalls {
 
     fn insert(&self, suspended: &Arc<Suspended>) {
         let mut calls = self.calls();
-        if !calls.are_over_for(suspended) {
+        if !calls.are_over {
             calls.by_astack.insert(suspended.index, Arc::clone(suspended));
         }
     }
@@ -208,21 +193,10 @@ impl SuspendedCalls {
     }
 
     fn drop_if_over(&self, suspended: &Suspended) {
-        let is_over = self.calls().are_over_for(suspended);
-        if is_over {
+        let are_over = self.calls().are_over;
+        if are_over {
             suspended.end();
         }
-    }
-
-    /// The client has gone: drops those that it would have waited for.
-    pub fn clear_waited_for(&self) {
-        let is_waited_for = |_: &u32, suspended: &mut Arc<Suspended>| !suspended.is_oneway;
-        let all: Vec<_> = {
-            let mut calls = self.calls();
-            calls.is_client_gone = true;
-            calls.by_astack.extract_if(is_waited_for).collect()
-        };
-        all.iter().for_each(|(_, suspended)| suspended.end());
     }
 
     /// The binding has ended: drops all of them.

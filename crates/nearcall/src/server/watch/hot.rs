@@ -478,9 +478,8 @@ impl Watch<'_> {
             return false;
         };
         if !binding.state.is_open() {
-            // Refused, or run, and its A-stack watched no more.
-            let served = self.run_apart(binding, index, (sequence, words), Mode::Bell);
-            return self.note(served);
+            binding.refuse(index, sequence);
+            return false;
         }
         binding.set_latest(index);
         self.forget_tallied(binding, index);
