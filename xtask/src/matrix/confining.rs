@@ -1,5 +1,5 @@
-//! That the programs of the matrix in Rust, C and C++ have run under the documented list of system calls, and that a
-//! call which is not on it would have been found.
+//! That the programs of the matrix in Rust, C and C++ have run under the documented list of system
+//! calls, and that a call which is not on it would have been found.
 
 use std::path::Path;
 use std::process::Command;
