@@ -187,10 +187,10 @@ fn the_file_of_options_is_taken_from_nowhere_else() {
 #[test]
 fn options_of_others_are_not_ours() {
     let service = "syntax = \"proto3\";\nimport \"b.proto\";\nmessage A {}\n\
-                   service S { rpc Get(A) returns (A) { option (nearcall.leaf) = \"maple\"; } }";
+                   service S { rpc Get(A) returns (A) { option (nearcall.leaf) = true; } }";
     let options = "syntax = \"proto3\";\npackage nearcall;\n\
                    import \"google/protobuf/descriptor.proto\";\n\
-                   extend google.protobuf.MethodOptions { string leaf = 50001; }";
+                   extend google.protobuf.MethodOptions { bool leaf = 50001; }";
     let (model, said) = compiled(&[("a.proto", service), ("b.proto", options)]);
     assert_eq!(said, "");
     assert!(!operations(&model.expect("a model"))[0].is_leaf);

@@ -8,9 +8,9 @@ pub(super) const FIELD: &str = "field";
 pub(super) const ONEOF_FIELD: &str = "oneof field";
 pub(super) const VALUE: &str = "value";
 
-const READ: &str = "who has the new file reads zero, empty or absent in what comes from the old \
-     one, who has the old one leaves it out; a source in Rust that makes one gives it, or ends in \
-     `..Default::default()`";
+const READ: &str = "who has the new file reads zero, or what its range has nearest to it, empty or \
+     absent in what comes from the old one, who has the old one leaves it out; a source in Rust \
+     that makes one gives it, or ends in `..Default::default()`";
 const READ_VALUE: &str = "who has the old file reads the value 0 instead; a source in Rust whose \
      match has every value has to have the new one";
 const READ_ZERO: &str = "who has the new file reads the value 0 where the old one has it";

@@ -5,25 +5,33 @@ use nearcall::raw::{Marshal, Reader, Writer};
 use crate::pieces::pieces::piece::What;
 use crate::pieces::pieces::{Kind, Piece, Point};
 
-/// Reads a piece; one that is read is written again as what it was read as.
+/// Reads a piece, also over each of those of earlier calls, as servers do; one that is read is
+/// written again as what it was read as.
 pub fn feed(bytes: &[u8]) {
-    let Ok(piece) = Piece::unmarshal(&mut Reader::new(bytes)) else {
+    let piece = Piece::unmarshal(&mut Reader::new(bytes));
+    for mut over in earlier() {
+        let read = over.unmarshal_over(&mut Reader::new(bytes));
+        assert_eq!(read.map(|()| over), piece);
+    }
+    let Ok(piece) = piece else {
         return;
     };
     let again = Piece::unmarshal(&mut Reader::new(&written(&piece)));
     assert_eq!(again, Ok(piece));
 }
 
-/// One of each case, and one that has others below it.
+/// What is fed first.
 pub fn seeds() -> Vec<Vec<u8>> {
+    earlier().iter().map(written).collect()
+}
+
+/// One of each case, and one that has others below it.
+fn earlier() -> Vec<Piece> {
     let mut all: Vec<_> = cases().into_iter().map(piece).collect();
     let below = all.clone();
-    all.push(Piece {
-        below,
-        marks: [("here".to_owned(), point())].into(),
-        ..piece(What::default())
-    });
-    all.iter().map(written).collect()
+    let marks = [("here".to_owned(), point())].into();
+    all.push(Piece { below, marks, ..piece(What::default()) });
+    all
 }
 
 fn cases() -> [What; 4] {

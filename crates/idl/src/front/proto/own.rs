@@ -15,7 +15,9 @@
 use protox::file::File;
 use protox::prost_reflect::prost_types::field_descriptor_proto::{Label as Count, Type};
 use protox::prost_reflect::prost_types::{FieldDescriptorProto, MethodDescriptorProto};
-use protox::prost_reflect::{DynamicMessage, ReflectMessage, Value};
+use protox::prost_reflect::{
+    DynamicMessage, ExtensionDescriptor, MethodDescriptor, ReflectMessage, Value,
+};
 
 use super::fields::integer;
 use super::load::Loaded;
@@ -112,10 +114,31 @@ impl<'s> Said<'s> {
     fn extension(&self, name: &str) -> Option<(Value, Vec<i32>)> {
         let pool = self.loaded.checked.parent_pool();
         let extension = pool.get_extension_by_name(&format!("nearcall.{name}"))?;
-        let is_here = extension.containing_message() == self.message.descriptor()
+        let is_here = extension.parent_file().name() == FILE
+            && extension.containing_message() == self.message.descriptor()
             && self.message.has_extension(&extension);
         let path = [&self.path[..], &[extension.number() as i32]].concat();
         is_here.then(|| (self.message.get_extension(&extension).into_owned(), path))
+    }
+
+    /// What is refused of an option that somebody else declares with the number of one of ours:
+    /// options are kept by number, so that it would be taken for that one.
+    fn rival(&self) -> Option<Diagnostic> {
+        let is_own = |one: &ExtensionDescriptor| one.parent_file().name() == FILE;
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.message.descriptor().extensions().partition(is_own);
+        let said = own.iter().filter(|own| self.message.has_extension(own));
+        let (own, other) = said
+            .filter_map(|own| Some((own, others.iter().find(|one| one.number() == own.number())?)))
+            .next()?;
+        let (number, other) = (own.number(), other.full_name());
+        let span = self.places.span(&self.path, &[number as i32]);
+        let message = format!(
+            "`{other}` has the number {number}, as `{}` has: which of the two is meant is not told",
+            own.full_name()
+        );
+        let way_out = format!("give `{other}` a number that no other option has");
+        Some(Diagnostic::new(&rules::OPTION_PLACE, span, message).help(way_out))
     }
 
     /// A field of such a message, if it is given.
@@ -149,12 +172,20 @@ impl Lowering<'_> {
         }
         let (loaded, places) = (self.sources[source].loaded, &self.sources[source].places);
         let [_, service, _, at] = path else { return own };
-        let checked = loaded.checked.services().nth(*service as usize);
-        let Some(checked) = checked.and_then(|one| one.methods().nth(*at as usize)) else {
+        // By name: to count up to them would take every service and method before them.
+        let declared = &loaded.checked.file_descriptor_proto().service[*service as usize];
+        let name = format!("{}.{}", loaded.checked.package_name(), declared.name());
+        let pool = loaded.checked.parent_pool();
+        let Some(checked) = pool.get_service_by_name(name.trim_start_matches('.')) else {
             return own;
         };
+        let checked = MethodDescriptor::new(checked, *at as usize);
         let path = [path, &[OPTIONS]].concat();
         let said = Said { loaded, places, message: checked.options(), path };
+        if let Some(finding) = said.rival() {
+            self.findings.push(finding);
+            return own;
+        }
         let leaf = said.is_set("leaf");
         own.operation.extend(leaf.map(|span| annotation("leaf", Arguments::None, span)));
         let astack = said.own("astack");
@@ -205,8 +236,11 @@ impl Lowering<'_> {
         };
         let path = [path, &[OPTIONS]].concat();
         let said = Said { loaded, places, message: checked.options(), path };
-        let Some(range) = said.own("range") else { return Vec::new() };
-        match range_of(&range, field) {
+        let range = match said.rival() {
+            Some(finding) => Err(finding),
+            None => said.own("range").map_or(Ok(None), |range| range_of(&range, field)),
+        };
+        match range {
             Ok(annotation) => annotation.into_iter().collect(),
             Err(finding) => {
                 self.findings.push(finding);
@@ -377,7 +411,7 @@ fn range_of(
         return Err(Diagnostic::new(&rules::OPTION_VALUE, span, message));
     }
     let ends = given.into_iter().map(|(name, value, span)| {
-        let kind = ExpressionKind::Float(value);
+        let kind = ExpressionKind::Float(value + 0.0);
         let is_whole = numbers.is_whole;
         let end = if is_whole { integer(value as i64, span) } else { Expression { kind, span } };
         (Name { text: name.into(), span }, end)
