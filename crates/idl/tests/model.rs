@@ -13,10 +13,7 @@ use nearcall_idl::model::{
 use nearcall_idl::source::SourceMap;
 
 fn model_of(files: &[(&str, &str)]) -> Model {
-    let mut memory = InMemory::default();
-    for (path, text) in files {
-        memory.insert(path, *text);
-    }
+    let memory = InMemory::of(files);
     let mut sources = SourceMap::default();
     let path = Path::new(files[0].0);
     let compilation = compile_from(&memory, path, &Options::default(), &mut sources);

@@ -25,10 +25,7 @@ module grpc {
 ";
 
 fn compiled(files: &[(&str, &str)]) -> (Option<Model>, String) {
-    let mut memory = InMemory::default();
-    for (path, text) in files {
-        memory.insert(path, *text);
-    }
+    let memory = InMemory::of(files);
     let mut sources = SourceMap::default();
     let path = Path::new(files[0].0);
     let compilation = compile_from(&memory, path, &Options::default(), &mut sources);
@@ -168,6 +165,21 @@ fn what_changes_is_told_as_of_annotations() {
     ] {
         assert_eq!(changed(old, new), want, "{old:?} {new:?}");
     }
+}
+
+/// Both allow the same values.
+#[test]
+fn a_range_that_ends_at_minus_zero_ends_at_zero() {
+    let ends_at = |zero: &str| {
+        proto(&format!(
+            "message A {{ double a = 1 [(nearcall.range) = {{min: -1 max: {zero}}}]; }}\n\
+             service S {{ rpc Put(A) returns (A); }}"
+        ))
+    };
+    let found = compare(&ends_at("0"), &ends_at("-0.0"));
+    assert_eq!(found.len(), 0);
+    assert_eq!(of_members(&ends_at("0"), "A"), of_members(&ends_at("-0.0"), "A"));
+    assert!(!compare(&ends_at("0"), &ends_at("1")).is_empty());
 }
 
 /// A copy beside the user's files, as protoc needs it, means the same.

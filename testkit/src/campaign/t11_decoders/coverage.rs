@@ -56,7 +56,7 @@ const PLACES: &[Place] = &[
     place("client/descriptors.rs", &["pub fn file(", "pub fn take_descriptors<"]),
     place("client/import.rs", &["fn admitted<", "fn refused("]),
     place("client/version.rs", &["pub(crate) fn judge(", "fn compare_appendables("]),
-    place("out/pieces.rs", &["fn unmarshal("]),
+    place("out/pieces.rs", &["fn unmarshal"]),
     place(
         "out/forms.rs",
         &[

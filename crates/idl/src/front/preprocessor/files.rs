@@ -37,6 +37,13 @@ pub struct InMemory {
 }
 
 impl InMemory {
+    /// Those, by path and text.
+    pub fn of(files: &[(&str, &str)]) -> InMemory {
+        let mut memory = InMemory::default();
+        files.iter().for_each(|(path, text)| memory.insert(path, *text));
+        memory
+    }
+
     /// Adds a file, or replaces it.
     pub fn insert(&mut self, path: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) {
         self.files.insert(normal(path.as_ref()), bytes.into());

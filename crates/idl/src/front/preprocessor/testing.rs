@@ -40,10 +40,7 @@ pub(crate) fn read_narrowly(files: &[(&str, &str)]) -> Outcome {
 }
 
 pub(crate) fn read_within(limits: &Limits, options: &Options, files: &[(&str, &str)]) -> Outcome {
-    let mut memory = InMemory::default();
-    for (path, text) in files {
-        memory.insert(path, *text);
-    }
+    let memory = InMemory::of(files);
     let (mut sources, mut findings) = (SourceMap::default(), Vec::new());
     let path = Path::new("a.idl");
     let stream = preprocess_within(limits, &memory, path, options, &mut sources, &mut findings);

@@ -114,23 +114,28 @@ impl<'s> Said<'s> {
     fn extension(&self, name: &str) -> Option<(Value, Vec<i32>)> {
         let pool = self.loaded.checked.parent_pool();
         let extension = pool.get_extension_by_name(&format!("nearcall.{name}"))?;
-        let is_here = extension.parent_file().name() == FILE
-            && extension.containing_message() == self.message.descriptor()
-            && self.message.has_extension(&extension);
+        let is_here = extension.parent_file().name() == FILE && self.is_kept_as(&extension);
         let path = [&self.path[..], &[extension.number() as i32]].concat();
         is_here.then(|| (self.message.get_extension(&extension).into_owned(), path))
+    }
+
+    /// Whether something is said by that option, or by another one of its number.
+    fn is_kept_as(&self, extension: &ExtensionDescriptor) -> bool {
+        extension.containing_message() == self.message.descriptor()
+            && self.message.has_extension(extension)
     }
 
     /// What is refused of an option that somebody else declares with the number of one of ours:
     /// options are kept by number, so that it would be taken for that one.
     fn rival(&self) -> Option<Diagnostic> {
-        let is_own = |one: &ExtensionDescriptor| one.parent_file().name() == FILE;
-        let (own, others): (Vec<_>, Vec<_>) =
-            self.message.descriptor().extensions().partition(is_own);
-        let said = own.iter().filter(|own| self.message.has_extension(own));
-        let (own, other) = said
-            .filter_map(|own| Some((own, others.iter().find(|one| one.number() == own.number())?)))
-            .next()?;
+        let pool = self.loaded.checked.parent_pool();
+        let own = pool.get_file_by_name(FILE)?;
+        let mut said = own.extensions().filter(|own| self.is_kept_as(own));
+        let (own, other) = said.find_map(|own| {
+            let is_other = |one: &ExtensionDescriptor| one.number() == own.number() && *one != own;
+            let other = self.message.descriptor().extensions().find(is_other)?;
+            Some((own, other))
+        })?;
         let (number, other) = (own.number(), other.full_name());
         let span = self.places.span(&self.path, &[number as i32]);
         let message = format!(
@@ -411,6 +416,7 @@ fn range_of(
         return Err(Diagnostic::new(&rules::OPTION_VALUE, span, message));
     }
     let ends = given.into_iter().map(|(name, value, span)| {
+        // -0.0 is 0.0: who writes either means the same, and hashes know.
         let kind = ExpressionKind::Float(value + 0.0);
         let is_whole = numbers.is_whole;
         let end = if is_whole { integer(value as i64, span) } else { Expression { kind, span } };
