@@ -14,6 +14,7 @@
 //! | to 511 | a loop over 64 bytes, the last ones overlapping | as in |
 //! | from 512 | x86_64: the loop by AVX, if the processor has it | as in |
 //! | from 1,280 | x86_64: `rep movsb`, if the processor says that it is fast (ERMS) | as before |
+//! | from 16 KiB | x86_64 with AVX: the rest past the caches, if the beginning waited (`copy/past.rs`) | as before |
 //! | a length that the caller knows when it is compiled, to 256 | moves, no branch | as in |
 //!
 //! `rep movsb` has a trap on AMD's processors: where the target lies 1 to 31 bytes further into its
@@ -49,14 +50,26 @@ mod machine;
 mod portable;
 
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
-pub(crate) use assembly::{copy_in, copy_out, fixed_in, fixed_out};
+pub(crate) use assembly::{copy_in, copy_out, fixed_in, fixed_out, piece_in};
 #[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub(crate) use portable::{copy_in, copy_out, fixed_in, fixed_out};
+pub(crate) use portable::{copy_in, copy_out, fixed_in, fixed_out, piece_in};
+
+/// Which way a long copy into shared memory goes (`copy/past.rs`): a hint, which changes no byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Way {
+    /// Found out by how long its beginning takes.
+    #[default]
+    Tried,
+    /// Into this processor's caches.
+    Cached,
+    /// Past them, to memory.
+    PastCaches,
+}
 
 /// The copy by assembly, in either direction: a move does not care which side is shared.
 #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 mod assembly {
-    use super::machine;
+    use super::{Way, machine};
 
     /// Longest copy of a known length that is moves alone.
     const STRAIGHT_BYTES_MAX: usize = 256;
@@ -88,12 +101,30 @@ mod assembly {
     /// - S2 apart: the ranges do not overlap; `source` is private.
     #[inline(never)]
     pub(crate) unsafe fn copy_in(source: *const u8, target: *mut u8, bytes: usize) {
+        // SAFETY: S1, S2: ours.
+        unsafe { piece_in(source, target, bytes, Way::Tried) };
+    }
+
+    /// [`copy_in`] of a piece of what is longer, the way that the piece before it went; says which
+    /// way this one did.
+    ///
+    /// # Safety
+    ///
+    /// - S1 live, S2 apart: as [`copy_in`].
+    #[inline]
+    pub(crate) unsafe fn piece_in(
+        source: *const u8,
+        target: *mut u8,
+        bytes: usize,
+        way: Way,
+    ) -> Way {
         if bytes <= 64 {
             // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { small(source, target, bytes) }
+            unsafe { small(source, target, bytes) };
+            way
         } else {
             // SAFETY: S1, S2: ours; S3: just compared.
-            unsafe { machine::large_in(source, target, bytes) }
+            unsafe { machine::large_in(source, target, bytes, way) }
         }
     }
 

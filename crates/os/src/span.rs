@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 pub use self::line::{ReadLine, SharedLine};
 use crate::copy;
+pub use crate::copy::Way;
 
 mod line;
 
@@ -275,6 +276,14 @@ impl<'a> SpanMut<'a> {
         let target = self.range(offset, source.len());
         // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
         unsafe { copy::copy_in(source.as_ptr(), target, source.len()) };
+    }
+
+    /// Copies a piece of something longer in, the way that the piece before it went; says which way
+    /// this one did. Panics past the end.
+    pub fn copy_piece_in(self, offset: usize, source: &[u8], way: Way) -> Way {
+        let target = self.range(offset, source.len());
+        // SAFETY: S1 live: checked by `range`. S2 apart: private memory is never in a segment.
+        unsafe { copy::piece_in(source.as_ptr(), target, source.len(), way) }
     }
 
     /// Writes zeros to the bytes of `range`. Panics past the end.

@@ -7,7 +7,7 @@ use nearcall_abi::layout::BLOCK_BYTES_MAX;
 use nearcall_abi::{MESSAGE_BYTES_MAX, RequestLine};
 use nearcall_core::progress;
 use nearcall_os::segment::Segment;
-use nearcall_os::span::SpanMut;
+use nearcall_os::span::{SpanMut, Way};
 
 use super::area::Outgoing;
 use super::element::{COUNT_BYTES, Element, counted_bytes, element_bytes};
@@ -174,8 +174,9 @@ impl Rest<'_> {
         let target = segment.span_mut().expect("our own segment is mapped writable");
         let mut at = self.at;
         let mut pieces = self.bytes.chunks(PIECE_BYTES).peekable();
+        let mut way = Way::default();
         while let Some(piece) = pieces.next() {
-            target.copy_in(at, piece);
+            way = target.copy_piece_in(at, piece, way);
             at += piece.len();
             // What comes behind the last piece was copied before.
             let there = if pieces.peek().is_some() { at } else { self.end };

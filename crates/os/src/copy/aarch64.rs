@@ -4,6 +4,8 @@
 
 use core::arch::asm;
 
+use super::Way;
+
 macro_rules! moves {
     ($($name:ident: $bytes:literal, $class:ident, $load:literal, $store:literal;)*) => {$(
         /// # Safety
@@ -108,9 +110,10 @@ pub(super) unsafe fn lines(source: *const u8, target: *mut u8, bytes: usize) {
 ///
 /// - S1 live, S2 apart, S3 large: as [`lines`].
 #[inline(never)]
-pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) {
+pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize, way: Way) -> Way {
     // SAFETY: S1 to S3: ours.
-    unsafe { lines(source, target, bytes) }
+    unsafe { lines(source, target, bytes) };
+    way
 }
 
 /// There is one way: [`lines`].

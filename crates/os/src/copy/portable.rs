@@ -98,3 +98,20 @@ pub(crate) unsafe fn fixed_in(source: *const u8, target: *mut u8, bytes: usize) 
     // SAFETY: S1, S2: ours.
     unsafe { copy_in(source, target, bytes) }
 }
+
+/// [`copy_in`] of a piece of what is longer: there is one way.
+///
+/// # Safety
+///
+/// - S1 live, S2 apart: as [`copy_in`].
+#[cfg(any(miri, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub(crate) unsafe fn piece_in(
+    source: *const u8,
+    target: *mut u8,
+    bytes: usize,
+    way: super::Way,
+) -> super::Way {
+    // SAFETY: S1, S2: ours.
+    unsafe { copy_in(source, target, bytes) };
+    way
+}

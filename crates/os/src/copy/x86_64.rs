@@ -6,6 +6,10 @@
 
 use core::arch::asm;
 
+use super::Way;
+
+mod past;
+
 /// From here on `rep movsb` costs no more than the loop.
 const STRING_BYTES_MIN: usize = 1280;
 
@@ -74,7 +78,23 @@ pub(super) unsafe fn move_32(source: *const u8, target: *mut u8) {
 /// - S2 apart: the ranges do not overlap.
 /// - S3 large: `bytes` is at least 64.
 #[inline(never)]
-pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize) {
+pub(super) unsafe fn large_in(source: *const u8, target: *mut u8, bytes: usize, way: Way) -> Way {
+    if bytes >= past::BYTES_MIN && std::arch::is_x86_feature_detected!("avx") {
+        // SAFETY: S1, S2: ours; S3, S4: just asked.
+        return unsafe { past::copy_in(source, target, bytes, way) };
+    }
+    // SAFETY: S1 to S3: ours.
+    unsafe { cached_in(source, target, bytes) };
+    way
+}
+
+/// # Safety
+///
+/// - S1 live: `bytes` bytes are readable at `source` and writable at `target`.
+/// - S2 apart: the ranges do not overlap.
+/// - S3 large: `bytes` is at least 64.
+#[inline]
+unsafe fn cached_in(source: *const u8, target: *mut u8, bytes: usize) {
     let is_fast = bytes >= STRING_BYTES_MIN && !is_trapped(source, target);
     if is_fast && std::arch::is_x86_feature_detected!("ermsb") {
         // SAFETY: S1 to S3: ours.
