@@ -14,7 +14,7 @@
 //! | to 511 | a loop over 64 bytes, the last ones overlapping | as in |
 //! | from 512 | x86_64: the loop by AVX, if the processor has it | as in |
 //! | from 1,280 | x86_64: `rep movsb`, if the processor says that it is fast (ERMS) | as before |
-//! | from 16 KiB | x86_64 with AVX: the rest past the caches, if the beginning waited (`copy/past.rs`) | as before |
+//! | from 16 KiB | x86_64 with AVX: past the caches if lines wait (`past.rs`) | as before |
 //! | a length that the caller knows when it is compiled, to 256 | moves, no branch | as in |
 //!
 //! `rep movsb` has a trap on AMD's processors: where the target lies 1 to 31 bytes further into its

@@ -32,6 +32,7 @@ pub mod activation;
 pub mod closing;
 pub mod descriptor;
 pub mod forks;
+pub mod huge;
 pub mod limits;
 pub mod peer;
 pub mod poll;

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use nearcall_abi::LENGTH_LENT;
+use nearcall_os::huge;
 use nearcall_os::span::Span;
 
 use super::area::Inbound;
@@ -462,6 +463,7 @@ fn elements<T: Element>(
     // SAFETY: the vector has room for so many elements, which are as many bytes, alive and not
     // looked at by anybody else until the copy has ended; they may be anything.
     let target = unsafe { std::slice::from_raw_parts_mut(base, count * size_of::<T>()) };
+    huge::ask(target);
     let written = copy(target)?;
     let is_all = written.len() == count * size_of::<T>();
     assert!(is_all && std::ptr::eq(written.as_ptr(), base.cast()), "all elements are copied here");

@@ -7,6 +7,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
+use nearcall_os::huge;
 use nearcall_os::span::{Span, SpanMut};
 
 use super::area::Outgoing;
@@ -60,6 +61,7 @@ impl<'a> Opaque<'a> {
     /// A copy of all of them.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut target = Vec::with_capacity(self.len());
+        huge::ask(target.spare_capacity_mut());
         self.span.append_to(0, self.len(), &mut target);
         target
     }

@@ -8,6 +8,8 @@ use std::mem::MaybeUninit;
 use std::ops::Deref;
 use std::thread::LocalKey;
 
+use nearcall_os::huge;
+
 use super::area::Inbound;
 use super::element::Element;
 use super::incoming::Payload;
@@ -255,7 +257,11 @@ fn taken(bytes: usize) -> Vec<Block> {
             fits.map(|index| kept.swap_remove(index))
         })
     });
-    kept.unwrap_or_else(|| vec![0; count])
+    kept.unwrap_or_else(|| {
+        let fresh = vec![0; count];
+        huge::ask(&fresh);
+        fresh
+    })
 }
 
 /// Keeps memory for a later call, in place of less if there is enough.

@@ -6,19 +6,21 @@
 //! wrote comes from memory then, not from a cache, when the other side reads it. So it is tried:
 //! the beginning of a copy is written as ever, and if that takes long, the rest goes past them.
 //!
-//! | bytes in by one processor and out by another, hand-over included, us | near: as ever | past | far: as ever | past |
+//! In by one processor and out by another, hand-over included, us:
+//!
+//! | bytes | near: as ever | past | far: as ever | past |
 //! |---|---|---|---|---|
 //! | 8 Ki | 0.8 to 1.0 | 1.5 to 2.2 | | |
 //! | 16 Ki | 2.1 to 2.7 | 2.4 to 2.8 | 8.6 to 9.9 | 3.1 |
 //! | 64 Ki | 11 to 12 | 7.4 to 8.5 | 38 to 45 | 7.9 to 9.1 |
 //! | 256 Ki | 42 to 50 | 28 to 31 | 140 to 170 | 25 to 32 |
 //! | 1 Mi | 116 to 124 | 82 to 93 | 460 to 640 | 91 to 110 |
-//! | 1 Mi, in pieces of 64 Ki that both copy at once | 35 to 42 | 62 to 70 | | 45 to 50 |
+//! | 1 Mi, both at once | 35 to 42 | 62 to 70 | | 45 to 50 |
 //!
-//! (AMD EPYC, Zen 4, KVM, Linux 6.18, by bare threads; a line there and back took 0.07 near and 0.33
-//! far.) In the last row, near, the lines have left the other processor's cache before they are
-//! written again, and the beginning is quick. A thread that writes each line after it has read it
-//! would be better still, 3.7 us for 64 Ki near and 9.8 far; but a receiver must not be able to
+//! (AMD EPYC, Zen 4, KVM, Linux 6.18, by bare threads; a line there and back took 0.07 near and
+//! 0.33 far.) In the last row, near, the lines have left the other processor's cache before they
+//! are written again, and the beginning is quick. A thread that writes each line after it has read
+//! it would be better still, 3.7 us for 64 Ki near and 9.8 far; but a receiver must not be able to
 //! (`segment.rs`).
 
 use std::arch::asm;
