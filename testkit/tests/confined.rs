@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use confining::lists::OF_INTERPRETER;
 use nearcall::system_calls::{BINDING, CALLING};
 use nix::sys::signal::Signal;
 use testkit::campaign::held::Held;
@@ -209,4 +210,17 @@ fn what_is_listed_is_documented() {
     let listed = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(documented("Calling"), listed(CALLING));
     assert_eq!(documented("Binding"), listed(BINDING));
+    let of_interpreter: Vec<_> = OF_INTERPRETER.iter().map(|call| call.0).collect();
+    assert_eq!(documented("Python"), listed(&of_interpreter));
+}
+
+#[test]
+fn the_example_lets_through_what_python_takes() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/stubs-c/c/confine.c");
+    let text = std::fs::read_to_string(path).unwrap();
+    let let_through = text.split("DO(").skip(1).filter_map(|rest| rest.split(')').next());
+    let let_through: BTreeSet<_> = let_through.collect();
+    for (call, _) in OF_INTERPRETER {
+        assert!(let_through.contains(call), "{call}");
+    }
 }

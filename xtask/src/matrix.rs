@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A cell is a client's language and a server's; it runs every file that both have, a server and a
-//! client at a time, each a process of its own, in Rust, C and C++ under the documented list of
-//! system calls. Files that have nothing to call are listed, and a language whose tools are not
-//! there is named: neither is counted. CI has to have all tools.
+//! client at a time, each a process of its own under the documented list of system calls. Files
+//! that have nothing to call are listed, and a language whose tools are not there is named: neither
+//! is counted. CI has to have all tools.
 
 mod confining;
 mod language;
@@ -142,10 +142,7 @@ pub fn run(root: &Path, selection: &Selection) -> Result<(), Failed> {
         return Err(Failed(format!("not understood:\n  {}", failed.join("\n  "))));
     }
     judge(&table, selection.file.is_none())?;
-    // Those in Python are not.
-    if programs.keys().any(|language| *language != Language::Python) {
-        println!("{} processes confined", confining::judge(root, names.path())?);
-    }
+    println!("{} processes confined", confining::judge(root, names.path(), &programs)?);
     Ok(())
 }
 

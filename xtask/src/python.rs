@@ -82,16 +82,20 @@ pub fn build_programs(root: &Path) -> Result<(), Failed> {
     done(&mut programs)
 }
 
-/// Runs each file of tests by itself, side by side: tests wait for their servers.
+/// Runs each file of tests by itself, side by side: tests wait for their servers. What they start
+/// is confined, and each file has a record of that.
 fn test(root: &Path, place: &Path) -> Result<(), Failed> {
     let files = test_files(place)?;
     eprintln!("==> pytest, {} files", files.len());
     let started = Instant::now();
+    let records = tempfile::tempdir().map_err(|error| Failed(format!("no directory: {error}")))?;
     let run = |file: &PathBuf| {
         let mut tests = Command::new(interpreter(root));
         // Not the sources beside the tests: what was installed.
         tests.args(["-P", "-m", "pytest", "-q"]).arg(file);
         tests.current_dir(place).env("NEARCALL_PROGRAMS", root.join("target/debug"));
+        let record = records.path().join(file.file_stem().unwrap_or_default());
+        tests.env(confined::RECORD, record);
         tests.stdin(Stdio::null()).output()
     };
     let ran: Vec<_> = step::waiting()?.install(|| files.par_iter().map(run).collect());
@@ -110,7 +114,9 @@ fn test(root: &Path, place: &Path) -> Result<(), Failed> {
     if !failed.is_empty() {
         return Err(Failed(format!("not passed: {}", failed.join(" "))));
     }
-    eprintln!("    {passed} tests passed, {:.1} s", started.elapsed().as_secs_f64());
+    let confined = confined::judge_all(records.path()).map_err(Failed)?;
+    let seconds = started.elapsed().as_secs_f64();
+    eprintln!("    {passed} tests passed, {confined} processes confined, {seconds:.1} s");
     Ok(())
 }
 

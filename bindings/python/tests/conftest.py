@@ -1,4 +1,5 @@
-"""Servers in processes of their own. The gate says where they and the compiler are."""
+"""Servers in processes of their own, under the documented list of system calls. The gate says where
+they and the compiler are, and where it is written down who was started so, which it looks at."""
 
 from __future__ import annotations
 
@@ -24,6 +25,67 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> None:
     directory = tmp_path_factory.mktemp("names")
     directory.chmod(0o700)
     os.environ["XDG_RUNTIME_DIR"] = str(directory)
+
+
+#: Confines a process before its ``main``; ``tests/confined`` says how it is asked to.
+CONFINING = PROGRAMS / "deps/libconfining.so"
+RECORD = "NEARCALL_CONFINED_RECORD"
+
+#: The interpreter that the environment was made with.
+BASE = str(pathlib.Path(sys.executable).resolve())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def record(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Who was started confined, who has confined itself, and who has made other system calls."""
+    directory = tmp_path_factory.mktemp("confined")
+    return pathlib.Path(os.environ.setdefault(RECORD, str(directory / "record")))
+
+
+@pytest.fixture(autouse=True)
+def strays(record: pathlib.Path) -> typing.Iterator[None]:
+    """Whoever strays fails the test, wherever its words went."""
+    before = strayed(record)
+    yield
+    assert strayed(record)[len(before) :] == []
+
+
+def strayed(record: pathlib.Path) -> list[str]:
+    """What a record says of those who made a system call that is not listed."""
+    lines = record.read_text().splitlines() if record.exists() else []
+    return [line for line in lines if line.startswith("strayed")]
+
+
+def confined(program: object) -> dict[str, str]:
+    """What a program is to find in its environment that is to be started, once, and confined."""
+    # Of one that it does not find the loader complains, and goes on.
+    assert CONFINING.exists(), CONFINING
+    with open(os.environ[RECORD], "a") as record:
+        record.write("started\n")
+    kind = "python" if program in (sys.executable, BASE) else "compiled"
+    own = {"LD_PRELOAD": str(CONFINING), "NEARCALL_CONFINED_KIND": kind}
+    # A trace of a panic is read from files, by calls that no procedure makes.
+    own["RUST_BACKTRACE"] = "0"
+    # Whatever is said here: what is compiled of a module is kept, which takes a call.
+    own["PYTHONDONTWRITEBYTECODE"] = ""
+    return os.environ | own
+
+
+#: What is started as it is: the compiler, and what starts others, which it confines.
+TOOLS = [PROGRAMS / "nearcall", PROGRAMS / "lies-to-python"]
+
+
+def refuse_unconfined(event: str, arguments: tuple[typing.Any, ...]) -> None:
+    """Whoever starts something is told of, before: all but tools has to be confined."""
+    if event != "subprocess.Popen":
+        return
+    _, words, _, environment = arguments
+    is_tool = pathlib.Path(words[0]) in TOOLS or words[1:3] == ["-m", "mypy"]
+    is_confined = (environment or {}).get("LD_PRELOAD") == str(CONFINING)
+    assert is_tool or is_confined, f"{words} would be started, and not confined"
+
+
+sys.addaudithook(refuse_unconfined)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -158,7 +220,9 @@ class Process:
         #: How it may end.
         self.codes = {0}
         self.said: str | None = None
-        self.child = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self.child = subprocess.Popen(
+            words, env=confined(words[0]), stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
         assert self.child.stdout is not None
         ready = self.child.stdout.readline()
         if ready != "ready\n":

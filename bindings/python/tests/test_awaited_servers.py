@@ -18,7 +18,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import SEEING
+from conftest import SEEING, confined
 
 Module = types.ModuleType
 
@@ -305,7 +305,8 @@ def test_tasks_are_cancelled_when_their_client_ends(witness: Module) -> None:
     made = Made(witnessing(witness))
     with served("ended", made):
         path = os.path.dirname(witness.__file__ or "")
-        child = subprocess.Popen([sys.executable, "-c", SEEING + begin, path])
+        command = [sys.executable, "-c", SEEING + begin, path]
+        child = subprocess.Popen(command, env=confined(command[0]))
         client = witness.WitnessClient.import_("ended")
         comes(made.begun, 1)
         child.send_signal(signal.SIGKILL)

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from conftest import PROGRAMS, ROOT, compile_python
+from conftest import PROGRAMS, ROOT, compile_python, confined
 from test_types import mypy
 
 #: Of the README: a file by its name, and a terminal.
@@ -19,7 +19,11 @@ TERMINAL = re.compile(r"^```console\n\$ python (\w+\.py)\n(.*?)^```$", re.DOTALL
 def told(place: pathlib.Path, script: str) -> str:
     """What a script there prints."""
     command = [sys.executable, script]
-    return subprocess.run(command, cwd=place, check=True, stdout=subprocess.PIPE, text=True).stdout
+    env = confined(command[0])
+    ran = subprocess.run(
+        command, cwd=place, env=env, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return ran.stdout
 
 
 class Exported:
@@ -27,7 +31,8 @@ class Exported:
 
     def __init__(self, place: pathlib.Path, *command: object) -> None:
         words = [str(word) for word in command]
-        self.child = subprocess.Popen(words, cwd=place, stdout=subprocess.PIPE, text=True)
+        env, pipe = confined(words[0]), subprocess.PIPE
+        self.child = subprocess.Popen(words, cwd=place, env=env, stdout=pipe, text=True)
 
     def __enter__(self) -> None:
         assert self.child.stdout is not None

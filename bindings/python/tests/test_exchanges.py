@@ -18,7 +18,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, Process, lying
+from conftest import PROGRAMS, Process, confined, lying
 
 Talking = types.ModuleType
 Start = typing.Callable[..., Process]
@@ -241,7 +241,8 @@ def test_the_death_of_a_client_ends_both_sides(client: typing.Any, talking: Talk
         "sink.put('word'); sink.flush(); assert next(feed) == 'word'\n"
         "os._exit(0)\n"
     )
-    subprocess.run([sys.executable, "-P", "-c", program], check=True, timeout=60)
+    command = [sys.executable, "-P", "-c", program]
+    subprocess.run(command, env=confined(command[0]), check=True, timeout=60)
     becomes(before + 1, client.given_up)
 
 

@@ -19,7 +19,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, ROOT, TRIES, Process, generated, lying
+from conftest import PROGRAMS, ROOT, TRIES, Process, confined, generated, lying
 
 Passing = types.ModuleType
 Start = typing.Callable[..., Process]
@@ -717,6 +717,9 @@ def test_feeds_at_the_end_of_the_interpreter(
         f"sink.put(1); sink.flush(); {last}\n"
     )
     command = [sys.executable, "-P", tmp_path / "ends.py"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    env = confined(command[0])
+    ended = subprocess.run(
+        command, env=env, capture_output=True, text=True, timeout=60, check=False
+    )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert not is_withdrawn or ended.stdout == "closed\n"

@@ -5,13 +5,14 @@ import subprocess
 import sys
 
 import nearcall
+from conftest import confined
 
 
 def said(program: str) -> str:
     """What a program of its own prints."""
-    ran = subprocess.run(
-        [sys.executable, "-P", "-c", program], check=True, capture_output=True, text=True
-    )
+    command = [sys.executable, "-P", "-c", program]
+    env = confined(command[0])
+    ran = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     return ran.stdout.strip()
 
 

@@ -14,7 +14,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import ROOT, SEEING
+from conftest import ROOT, SEEING, confined
 
 #: How many there are of each.
 CLASSES: list[tuple[type, int]] = [(nearcall.WaitPolicy, 11), (nearcall.DomainOptions, 13)]
@@ -108,7 +108,8 @@ def test_a_domain_is_configured_before_it_is_there(
     script.write_text(CONFIGURED)
     place = pathlib.Path(witness.__file__ or "").parent
     command = [sys.executable, "-P", str(script), str(place)]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    env = confined(command[0])
+    ran = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     said, refused, late = ran.stdout.splitlines()
     assert said == "9"
     assert "bindings" in refused

@@ -3,16 +3,17 @@ nothing crashes. What is told, and what is counted, is ``lies-to-python``'s."""
 
 from __future__ import annotations
 
+import os
 import pathlib
 import subprocess
 import sys
 
-from conftest import PROGRAMS
+from conftest import PROGRAMS, RECORD
 
 
 def test_lies_are_refused_and_valid_messages_are_not(tmp_path: pathlib.Path) -> None:
     tmp_path.chmod(0o700)
-    command = [PROGRAMS / "lies-to-python", sys.executable, tmp_path]
+    command = [PROGRAMS / "lies-to-python", sys.executable, tmp_path, os.environ[RECORD]]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     print(done.stdout)

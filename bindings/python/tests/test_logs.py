@@ -14,7 +14,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, SEEING, Process
+from conftest import PROGRAMS, SEEING, Process, confined
 from nearcall import logs
 
 #: Exports, is called once, and ends.
@@ -41,7 +41,8 @@ def told(witness: types.ModuleType, place: pathlib.Path, *level: str) -> tuple[l
     logged.write_text("")
     told_how = [*level, str(logged)] if level else []
     command = [sys.executable, "-P", str(script), str(stubs), *told_how]
-    ran = subprocess.run(command, check=True, capture_output=True, text=True)
+    env = confined(command[0])
+    ran = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     assert ran.stdout == ""
     return logged.read_text().splitlines(), ran.stderr
 
@@ -121,7 +122,8 @@ def test_what_is_told_at_the_end_ends_no_process(
     stubs = str(pathlib.Path(shapes.__file__ or "").parent)
     for _ in range(5):
         command = [sys.executable, "-P", "-c", script, stubs]
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        env = confined(command[0])
+        ran = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
         assert (ran.returncode, ran.stderr) == (0, "")
 
 

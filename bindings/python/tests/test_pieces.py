@@ -8,7 +8,7 @@ import subprocess
 import typing
 
 import nearcall
-from conftest import PROGRAMS, ROOT, generated
+from conftest import PROGRAMS, ROOT, confined, generated
 
 
 def told(piece: typing.Any) -> str:
@@ -34,7 +34,8 @@ def test_odd_oneofs_are_read_as_the_table_says(tmp_path: pathlib.Path) -> None:
 
     with nearcall.export("odd-python", Judge()):
         command = [PROGRAMS / "odd-pieces", "odd-python"]
-        done = subprocess.run(command, capture_output=True, text=True)
+        env = confined(command[0])
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     read, refused = map(int, done.stdout.split())
     assert len(seen) == read >= 40

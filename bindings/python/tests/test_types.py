@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-from conftest import ROOT, compile_python
+from conftest import ROOT, compile_python, confined
 
 INTERFACES = sorted(
     path
@@ -32,7 +32,8 @@ def test_generated_modules_are_typed_and_can_be_imported(tmp_path: pathlib.Path)
     checked = mypy(tmp_path, *(f"{module}.py" for module in modules))
     assert checked.returncode == 0, checked.stdout
     imports = "; ".join(f"import {module}" for module in modules)
-    subprocess.run([sys.executable, "-c", imports], cwd=tmp_path, check=True)
+    command = [sys.executable, "-c", imports]
+    subprocess.run(command, cwd=tmp_path, env=confined(command[0]), check=True)
 
 
 def test_a_wrong_call_is_found(tmp_path: pathlib.Path) -> None:

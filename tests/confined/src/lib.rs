@@ -20,6 +20,9 @@ use std::process::Command;
 /// The variable that says where its record is; whoever has it confines itself.
 pub const RECORD: &str = "NEARCALL_CONFINED_RECORD";
 
+/// The variable that says what it is, as [`Kind::name`] has it.
+pub const KIND: &str = "NEARCALL_CONFINED_KIND";
+
 /// What confines a process before its `main`, among what cargo has built.
 pub const LIBRARY: &str = "libconfining.so";
 
@@ -30,16 +33,45 @@ pub const CONFINED: &str = "confined";
 pub const SANITIZED: &str = "sanitized";
 pub const STRAYED: &str = "strayed";
 
+/// What is confined: each kind does other things itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A program in Rust, C or C++.
+    Compiled,
+    /// One in Python, and so the interpreter.
+    Python,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 2] = [Kind::Compiled, Kind::Python];
+
+    /// What it is called where processes tell each other.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Compiled => "compiled",
+            Kind::Python => "python",
+        }
+    }
+
+    /// The one that is called so.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
 /// Has a command start a program that is confined before its `main`, by [`LIBRARY`], which is in
 /// this directory; it is to be started, once.
 ///
 /// # Errors: the library is not there, or the record cannot be written.
-pub fn confine(command: &mut Command, built: &Path, record: &Path) -> io::Result<()> {
+pub fn confine(command: &mut Command, kind: Kind, built: &Path, record: &Path) -> io::Result<()> {
     let library = built.join(LIBRARY);
     // Of one that it does not find the loader complains, and goes on.
     fs::metadata(&library)?;
     append(record, &format!("{STARTED}\n"))?;
-    command.env("LD_PRELOAD", library).env(RECORD, record);
+    command.env("LD_PRELOAD", library).env(RECORD, record).env(KIND, kind.name());
     // A trace of a panic is read from files, by calls that no procedure makes.
     command.env("RUST_BACKTRACE", "0");
     // Or gcc's, which is a library itself, wants to be the first.
@@ -66,16 +98,32 @@ pub fn judge(record: &Path) -> Result<usize, String> {
     let said = said.map_err(|error| format!("{}: {error}", record.display()))?;
     let count = |what: &str| said.lines().filter(|line| line.starts_with(what)).count();
     if count(STRAYED) > 0 {
-        return Err(said);
+        let strayed = said.lines().filter(|line| line.starts_with(STRAYED));
+        return Err(strayed.collect::<Vec<_>>().join("\n"));
     }
     match (count(STARTED), count(CONFINED)) {
-        (started, confined) if started > 0 && started == confined + count(SANITIZED) => {
-            Ok(confined)
-        }
         (0, _) => Err(format!("{}: nobody was started", record.display())),
+        (started, confined) if started == confined + count(SANITIZED) => Ok(confined),
         (started, confined) => {
-            Err(format!("{started} were started, and {confined} have confined themselves:\n{said}"))
+            Err(format!("{started} were started, and {confined} have confined themselves"))
         }
+    }
+}
+
+/// The same of all records of a directory together.
+///
+/// # Errors: as above, and there is no record.
+pub fn judge_all(directory: &Path) -> Result<usize, String> {
+    let failed = |error| format!("{}: {error}", directory.display());
+    let records = fs::read_dir(directory).map_err(failed)?;
+    let (mut confined, mut records_count) = (0, 0);
+    for record in records {
+        confined += judge(&record.map_err(failed)?.path())?;
+        records_count += 1;
+    }
+    match records_count {
+        0 => Err(format!("{}: nobody was started", directory.display())),
+        _ => Ok(confined),
     }
 }
 
@@ -112,6 +160,23 @@ mod tests {
     }
 
     #[test]
+    fn records_of_a_directory_are_judged_each_and_added_up() {
+        let directory = std::env::temp_dir().join(format!("confined-all-{}", std::process::id()));
+        fs::create_dir(&directory).unwrap();
+        let none = judge_all(&directory);
+        append(&directory.join("one"), "started\nconfined 7\n").unwrap();
+        append(&directory.join("two"), "started\nconfined 8\nstarted\nconfined 9\n").unwrap();
+        let both = judge_all(&directory);
+        append(&directory.join("two"), "started\n").unwrap();
+        let one_less = judge_all(&directory);
+        fs::remove_dir_all(&directory).unwrap();
+        assert!(none.unwrap_err().ends_with("nobody was started"));
+        assert_eq!(both, Ok(3));
+        assert!(one_less.unwrap_err().starts_with("3 were started, and 2 have"));
+        judge_all(Path::new("/nowhere")).unwrap_err();
+    }
+
+    #[test]
     fn who_strays_is_named() {
         let said = check("started\nconfined 7\nstrayed: the system call chdir\n");
         assert!(said.unwrap_err().contains("the system call chdir"));
@@ -120,6 +185,15 @@ mod tests {
     #[test]
     fn without_what_confines_nobody_is_started() {
         let record = Path::new("/nowhere/record");
-        confine(&mut Command::new("true"), Path::new("/nowhere"), record).unwrap_err();
+        let mut command = Command::new("true");
+        confine(&mut command, Kind::Compiled, Path::new("/nowhere"), record).unwrap_err();
+    }
+
+    #[test]
+    fn a_kind_is_found_by_its_name() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::of_name(kind.name()), Some(kind));
+        }
+        assert_eq!(Kind::of_name("ruby"), None);
     }
 }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use confined::{CONFINED, RECORD, SANITIZED};
+use confined::{CONFINED, KIND, Kind, RECORD, SANITIZED};
 
 use crate::{caught, confine, lists};
 
@@ -18,6 +18,8 @@ static AHEAD: extern "C" fn() = ahead;
 /// Confines this process if whoever has started it wants that.
 extern "C" fn ahead() {
     let Ok(record) = std::env::var(RECORD) else { return };
+    let named = std::env::var(KIND).unwrap_or_default();
+    let kind = Kind::of_name(&named).unwrap_or_else(|| panic!("{KIND}={named:?}: no such kind"));
     // A sanitizer makes calls of its own, and waits for ever where they are refused.
     let is_sanitized = caught::is_sanitized();
     let what = if is_sanitized { SANITIZED } else { CONFINED };
@@ -25,6 +27,6 @@ extern "C" fn ahead() {
     confined::append(Path::new(&record), &line).expect("its record can be written");
     if !is_sanitized {
         caught::write_down_in(record);
-        confine(lists::of_programs());
+        confine(lists::of(kind));
     }
 }

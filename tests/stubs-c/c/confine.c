@@ -14,10 +14,11 @@
 /* What it takes to begin a program that libraries are loaded for, what streams of C look at, and
  * what the interpreter of Python does. */
 #define OWN_SYSTEM_CALLS(DO) \
-    DO(execve) DO(access) DO(arch_prctl) DO(pread64) DO(set_tid_address) \
-    DO(newfstatat) \
-    DO(epoll_wait) DO(getcwd) DO(getdents64) DO(getegid) DO(getgid) DO(getuid) DO(ioctl) \
-    DO(lseek) DO(readlink) DO(recvfrom) DO(sendto) DO(sysinfo)
+    DO(execve) DO(access) DO(arch_prctl) DO(set_tid_address) \
+    DO(newfstatat) DO(pread64) \
+    DO(epoll_wait) DO(getcwd) DO(getdents64) DO(getegid) DO(getgid) DO(getpeername) DO(getuid) \
+    DO(ioctl) DO(lseek) DO(mbind) DO(readlink) DO(recvfrom) DO(rename) DO(rt_sigreturn) \
+    DO(sendto) DO(sysinfo) DO(uname)
 
 #define LET_THROUGH(name) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), \

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use confined::Kind;
 use rayon::prelude::*;
 
 use crate::install::SONAME;
@@ -75,6 +76,14 @@ impl Language {
         }
     }
 
+    /// What its programs are to what confines them.
+    pub fn kind(self) -> Kind {
+        match self {
+            Language::Rust | Language::C | Language::Cpp => Kind::Compiled,
+            Language::Python => Kind::Python,
+        }
+    }
+
     /// What is missing to build programs.
     fn lack(self, root: &Path) -> Option<String> {
         let missing = |programs: &[&str]| programs.iter().find_map(|one| lacking::lack_of(one));
@@ -132,11 +141,7 @@ impl Programs {
     }
 
     fn confined(&self, mut command: Command, record: &Path) -> Result<Command, String> {
-        // The interpreter makes calls of its own, and NumPy more, which nobody has listed.
-        if self.language == Language::Python {
-            return Ok(command);
-        }
-        let confined = confined::confine(&mut command, &self.built, record);
+        let confined = confined::confine(&mut command, self.language.kind(), &self.built, record);
         confined.map(|()| command).map_err(|error| format!("cannot be confined: {error}"))
     }
 

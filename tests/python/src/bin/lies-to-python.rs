@@ -1,8 +1,9 @@
 //! Lies to stubs in Python: for every interface file valid messages, mutations of them, and each
 //! lie at each place, to a server and to a client in processes of their own.
 //!
-//! `lies-to-python INTERPRETER DIRECTORY` says what it counted, and fails if anything was taken
-//! that is no value, if anything ended otherwise than it should, or if nothing was told of a kind.
+//! `lies-to-python INTERPRETER DIRECTORY RECORD` says what it counted, and fails if anything was
+//! taken that is no value, if anything ended otherwise than it should, or if nothing was told of a
+//! kind. The record is of those processes, which are confined.
 
 #![forbid(unsafe_code)]
 
@@ -11,6 +12,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use confined::Kind;
 use lies::{Form, Hunted, Prey, Side, Tally, hunted, trimmed};
 use nearcall_idl::back::LANGUAGES;
 use nearcall_idl::selftest::{Manner, Selftest};
@@ -40,15 +42,17 @@ const PREY: &str = include_str!("../prey.py");
 
 fn main() {
     let mut arguments = std::env::args_os().skip(1).map(PathBuf::from);
-    let (Some(interpreter), Some(directory)) = (arguments.next(), arguments.next()) else {
-        panic!("usage: lies-to-python INTERPRETER DIRECTORY");
+    let (Some(interpreter), Some(directory), Some(record)) =
+        (arguments.next(), arguments.next(), arguments.next())
+    else {
+        panic!("usage: lies-to-python INTERPRETER DIRECTORY RECORD");
     };
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let all = hunted(&tests, HUNTED);
     let posted_count: usize = all.iter().map(|hunted| print(hunted, &directory)).sum();
     assert!(posted_count >= POSTED_MIN, "{posted_count} calls are posted");
     std::fs::write(directory.join("prey.py"), PREY).expect("it can be written");
-    let place = Place { interpreter: &interpreter, directory: &directory };
+    let place = Place { interpreter: &interpreter, directory: &directory, record: &record };
     // Either side of what is said waits for the other.
     let tallies = std::thread::scope(|threads| {
         let server = threads.spawn(|| attack(&all, place));
@@ -74,11 +78,12 @@ fn main() {
     tallies.iter().for_each(Tally::judge);
 }
 
-/// Where the programs are, and what runs them.
+/// Where the programs are, what runs them, and where it is written down that they are confined.
 #[derive(Clone, Copy)]
 struct Place<'p> {
     interpreter: &'p Path,
     directory: &'p Path,
+    record: &'p Path,
 }
 
 impl Place<'_> {
@@ -93,6 +98,10 @@ impl Place<'_> {
     fn run(self, side: &str, stems: &[&str], names: &Path) -> Prey {
         let mut command = Command::new(self.interpreter);
         command.arg("-P").arg(self.directory.join("prey.py")).arg(side).args(stems);
+        let this = std::env::current_exe().expect("this is a program");
+        let built = this.parent().expect("in a directory").join("deps");
+        let confined = confined::confine(&mut command, Kind::Python, &built, self.record);
+        confined.expect("what confines programs was built beside this one");
         Prey::start(&mut command, names)
     }
 }

@@ -400,7 +400,8 @@ pub fn domain(program: &Path, runtime: &Path) -> Command {
 
 /// The same of a command that is there already.
 pub fn confine(command: &mut Command, runtime: &Path) {
-    let confined = ::confined::confine(command, &built(), &runtime.join(RECORD));
+    let record = runtime.join(RECORD);
+    let confined = ::confined::confine(command, ::confined::Kind::Compiled, &built(), &record);
     confined.expect("what confines programs was built beside this test");
 }
 
