@@ -273,6 +273,16 @@ impl GuestsServer for Host {
         self.outwaited.load(Ordering::SeqCst)
     }
 
+    fn last(&self) -> bool {
+        let call = current_call().expect("this is a procedure");
+        self.counting(|| {
+            while !call.is_ending() && !call.is_cancelled() {
+                sleep(Duration::from_millis(1));
+            }
+        });
+        call.is_ending()
+    }
+
     fn time_left(&self) -> i64 {
         sleep(Duration::from_millis(5));
         time_left_ns()

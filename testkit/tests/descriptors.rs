@@ -337,7 +337,7 @@ fn a_client_tells_none_too_few_and_others_from_what_is_due() {
         results.put_descriptors([(DescriptorKind::Any, pipe.as_fd())])?;
         results.reply(0)
     });
-    assert!(said.to_string().contains("1 descriptors, not 2"), "{said}");
+    assert!(said.to_string().contains("1 descriptor, not 2"), "{said}");
     let said = said_of(|arguments| {
         let (pipe, other) = rustix::pipe::pipe().unwrap();
         let mut results = arguments.results();

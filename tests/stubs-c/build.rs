@@ -15,6 +15,7 @@ fn main() {
         "ready.idl",
         "deferring.idl",
         "estacks.idl",
+        "lasting.idl",
         "../matrix/idl/statuses.proto",
         "pieces.proto",
     ] {

@@ -10,6 +10,7 @@ use nearcall::raw::{
     Ahead, Call, Client, DescriptorKind, Interruptible, Reply, is_worth_another_try,
 };
 use nearcall::{CallError, ImportOptions, Rebind, WhenExhausted};
+use nearcall_abi::counted;
 use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -384,7 +385,8 @@ impl Binding {
         };
         if arguments.len() != plan.request.parts.len() {
             let (given, wanted) = (arguments.len(), plan.request.parts.len());
-            let message = format!("{} takes {wanted} arguments, not {given}", plan.name);
+            let wanted = counted(wanted, "argument");
+            let message = format!("{} takes {wanted}, not {given}", plan.name);
             return Err(PyTypeError::new_err(message));
         }
         let (message, table) = (&plan.request, &self.plan.table);

@@ -1,9 +1,16 @@
 //! What a procedure in Python learns of the call that it serves.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Waker};
+
 use nearcall::CurrentCall as Served;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 use crate::serve_awaited::ServedCall;
+use crate::wakes::{CallWaker, Wakes};
 
 /// A call, as the procedure that serves it sees its client.
 #[pyclass(frozen, module = "nearcall._native")]
@@ -11,6 +18,12 @@ pub struct CurrentCall {
     served: Served,
     /// What has opened the feed that its task is at since it was replied to.
     feed: Option<Py<ServedCall>>,
+}
+
+/// What a task waits for that waits for its server's end.
+#[pyclass(frozen, module = "nearcall._native")]
+pub struct Ending {
+    ending: Mutex<nearcall::Ending>,
 }
 
 /// Who calls, as the system told when it bound.
@@ -42,6 +55,19 @@ impl CurrentCall {
         }
     }
 
+    /// Its server ends: the clerk that has exported its interface was withdrawn, or this process's
+    /// part is being shut down, as at exit. Its client waits for its results, which still arrive.
+    #[getter]
+    fn is_ending(&self) -> bool {
+        self.served.is_ending()
+    }
+
+    /// Waits, in a task, until its server ends.
+    fn ending<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let ending = Ending { ending: Mutex::new(self.served.ending()) };
+        py.import(intern!(py, "nearcall.waiting"))?.call_method1(intern!(py, "ready"), (ending,))
+    }
+
     /// How long its client still waits, seconds; `None`: as long as it takes, as for a feed.
     #[getter]
     fn time_left(&self) -> Option<f64> {
@@ -59,6 +85,16 @@ impl CurrentCall {
     #[getter]
     fn giver(&self) -> Option<Importer> {
         self.served.giver().map(|giver| giver.as_ref().into())
+    }
+}
+
+#[pymethods]
+impl Ending {
+    /// Whether it has come; if not, `wakes` is told by this number when it has.
+    fn is_ready(&self, wakes: &Wakes, number: u64) -> bool {
+        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes)));
+        let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
+        Pin::new(&mut *ending).poll(&mut Context::from_waker(&waker)).is_ready()
     }
 }
 

@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use super::cancellation::Cancellation;
     #[pymodule_export]
-    use super::current::{CurrentCall, Importer, current_call};
+    use super::current::{CurrentCall, Ending, Importer, current_call};
     #[pymodule_export]
     use super::descriptor::Descriptor;
     #[pymodule_export]

@@ -120,6 +120,12 @@ def again(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
 
 
 @pytest.fixture(scope="session")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
+    """What the compiler makes of ``lasting.idl``."""
+    return generated(ROOT / "tests/stubs-c/lasting.idl", tmp_path_factory.mktemp("lasting"))
+
+
+@pytest.fixture(scope="session")
 def witness(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
     """What the compiler makes of ``witness.idl``."""
     return generated(ROOT / "tests/stubs-c/witness.idl", tmp_path_factory.mktemp("witness"))

@@ -348,6 +348,36 @@ def test_calls_that_a_task_makes_have_the_time_of_the_one_it_serves(witness: Mod
         assert client.seen() == 1
 
 
+def test_tasks_that_wait_for_their_servers_end_are_woken(lasting: Module) -> None:
+    class Lasting(lasting.LastingAsyncServer):  # type: ignore[name-defined, misc]
+        count = 0
+
+        async def last(self) -> int:
+            call = nearcall.current_call()
+            assert call is not None and not call.is_ending
+            # A wait that is given up leaves the next one as it is.
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(call.ending(), 0.001)
+            self.count += 1
+            await call.ending()
+            return int(call.is_ending)
+
+        async def begun(self) -> int:
+            return self.count
+
+    async def main() -> list[int]:
+        exported = nearcall.export("lasting-tasks", Lasting())
+        importing = lasting.LastingAsyncClient.import_
+        client = await asyncio.to_thread(importing, "lasting-tasks", grows=True)
+        calls = [asyncio.ensure_future(client.last()) for _ in range(MEETING)]
+        while await client.begun() != MEETING:
+            await asyncio.sleep(0.001)
+        exported.withdraw()
+        return await asyncio.wait_for(asyncio.gather(*calls), LONG)
+
+    assert asyncio.run(main()) == [1] * MEETING
+
+
 @pytest.mark.parametrize("is_cancelled", [True, False])
 def test_when_the_loop_is_closed_nobody_waits(witness: Module, is_cancelled: bool) -> None:
     exported: list[nearcall.Exported] = []

@@ -1,8 +1,12 @@
-"""What a procedure learns of the call that it serves: who calls, and whether that one still waits."""
+"""What a procedure learns of the call that it serves: who calls, whether that one still waits, and
+whether its server ends."""
 
 from __future__ import annotations
 
 import os
+import pathlib
+import subprocess
+import sys
 import threading
 import time
 import types
@@ -87,6 +91,67 @@ def test_a_call_that_its_caller_has_given_up_is_cancelled(client: typing.Any) ->
         while client.binding.captured_count > 0:
             time.sleep(0.001)
     assert client.seen() == 1
+
+
+#: Serves a call that takes as long as this process's part lives, and ends.
+LASTING = """
+import sys
+import threading
+
+import nearcall
+
+sys.path.append(sys.argv[1])
+import lasting
+
+begun = threading.Event()
+
+
+class Lasting(lasting.LastingServer):
+    def last(self):
+        call = nearcall.current_call()
+        begun.set()
+        while not call.is_ending:
+            pass
+        return 7
+
+    def begun(self): return 1
+
+
+exported = nearcall.export("lasting-to-exit", Lasting())
+pending = lasting.LastingClient.import_("lasting-to-exit").posting.last()
+begun.wait()
+nearcall.shut_down()
+print(pending.collect())
+"""
+
+
+def test_a_procedure_that_asks_keeps_no_end_waiting(lasting: types.ModuleType) -> None:
+    stubs = str(pathlib.Path(lasting.__file__ or "").parent)
+    command = [sys.executable, "-P", "-c", LASTING, stubs]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "7\n", "")
+
+
+def test_a_procedure_is_told_that_its_server_was_withdrawn(lasting: types.ModuleType) -> None:
+    class Lasting(lasting.LastingServer):  # type: ignore[name-defined, misc]
+        def last(self) -> int:
+            call = current()
+            asked.append(call.is_ending)
+            while not call.is_ending and not call.is_cancelled:
+                time.sleep(0.001)
+            return int(call.is_ending)
+
+        def begun(self) -> int:
+            return len(asked)
+
+    asked: list[bool] = []
+    exported = nearcall.export("lasting", Lasting())
+    client = lasting.LastingClient.import_("lasting")
+    pending = client.with_deadline(LONG).posting.last()
+    while client.begun() == 0:
+        time.sleep(0.001)
+    exported.withdraw()
+    assert (pending.collect(), asked) == (1, [False])
 
 
 def test_outside_of_a_procedure_there_is_none() -> None:

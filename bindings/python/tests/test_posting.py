@@ -137,6 +137,9 @@ def test_a_wrong_argument_is_raised_by_the_post(client: typing.Any) -> None:
         posting.add("1", 2)
     with pytest.raises(TypeError, match="takes 2 arguments"):
         client.binding.post(1, 2)
+    # Behind those that it inherits: its attribute's setter.
+    told = [str(pytest.raises(TypeError, client.binding.post, at, *"many").value) for at in (2, 3)]
+    assert any(" takes 1 argument, not 4" in one for one in told), told
     with pytest.raises(IndexError):
         client.binding.post(1_000)
     assert posting.add(1, 2).collect() == 3

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod bell;
+pub mod counted;
 pub mod deadline;
 pub mod descriptor;
 pub mod head;
@@ -18,6 +19,7 @@ pub mod procedure_name;
 pub mod status;
 
 pub use bell::BellLine;
+pub use counted::counted;
 pub use descriptor::{AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureDescriptor};
 pub use head::{AStackHead, ReplyLine, RequestLine};
 pub use layout::{Extent, SegmentLayout};

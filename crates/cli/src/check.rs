@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nearcall_abi::ProcedureName;
+use nearcall_abi::{ProcedureName, counted};
 use nearcall_idl::diagnostic::{Severity, json};
 use nearcall_idl::model::{Model, Operation};
 
 use crate::failure::Failure;
-use crate::reading::{Reading, counted, print};
+use crate::reading::{Reading, print};
 
 /// Checks interface files; the end code is 1 if one has a mistake
 #[derive(Args)]

@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use nearcall_abi::counted;
 use nearcall_idl::diagnostic::{Diagnostic, render};
 use nearcall_idl::evolution::{self, Finding};
 use nearcall_idl::model::Model;
 use nearcall_idl::source::SourceMap;
 
 use crate::failure::Failure;
-use crate::reading::{Reading, counted, is_coloured, print};
+use crate::reading::{Reading, is_coloured, print};
 
 /// Says what breaks whom between two versions of an interface file; the end code is 0 if nothing
 /// does, 1 if something does, 2 if one of them is no good interface file

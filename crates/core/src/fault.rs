@@ -5,6 +5,7 @@
 
 use core::fmt;
 
+use nearcall_abi::counted;
 use nearcall_abi::layout::LayoutRefused;
 
 use crate::turn::{Sequence, TurnWord};
@@ -268,7 +269,7 @@ impl fmt::Display for PeerFault {
                 write!(f, "message of {claimed} bytes is over {limit}")
             }
             MessageShort { claimed, wanted } => {
-                write!(f, "message of {claimed} bytes is under {wanted}")
+                write!(f, "message of {} is under {wanted}", counted(claimed, "byte"))
             }
             Status { claimed } => write!(f, "status word {claimed:#x} is not defined"),
             Exception { claimed, count } => {
@@ -283,10 +284,12 @@ impl fmt::Display for PeerFault {
                 "values are nested too deeply: one more may need {bytes} bytes of stack, of which \
                  {left} are left"
             ),
-            LeftOver { bytes: 1 } => f.write_str("1 byte is left over"),
-            LeftOver { bytes } => write!(f, "{bytes} bytes are left over"),
+            LeftOver { bytes } => {
+                let are = if bytes == 1 { "is" } else { "are" };
+                write!(f, "{} {are} left over", counted(bytes, "byte"))
+            }
             Keys { claimed, distinct } => {
-                write!(f, "{claimed} pairs of a map have {distinct} keys")
+                write!(f, "{claimed} pairs of a map have {}", counted(distinct, "key"))
             }
             Text { valid_bytes } => write!(f, "text is not UTF-8 at byte {valid_bytes}"),
             Generation { claimed, known } => {
@@ -338,7 +341,7 @@ impl fmt::Display for DescriptorFault {
                 write!(f, "has seals {claimed:#x}, not {wanted:#x}")
             }
             DescriptorFault::Bytes { claimed, wanted } => {
-                write!(f, "has {claimed} bytes, not {wanted}")
+                write!(f, "has {}, not {wanted}", counted(claimed, "byte"))
             }
             DescriptorFault::NotAllocated { claimed, wanted } => {
                 write!(f, "has {claimed} bytes allocated, not {wanted}")
@@ -353,10 +356,10 @@ impl fmt::Display for SocketFault {
         match *self {
             SocketFault::Kind { claimed } => write!(f, "message kind {claimed}"),
             SocketFault::Bytes { claimed, wanted } => {
-                write!(f, "message of {claimed} bytes, not {wanted}")
+                write!(f, "message of {}, not {wanted}", counted(claimed, "byte"))
             }
             SocketFault::Descriptors { claimed, wanted } => {
-                write!(f, "{claimed} descriptors, not {wanted}")
+                write!(f, "{}, not {wanted}", counted(claimed, "descriptor"))
             }
             SocketFault::Magic { claimed } => write!(f, "message starts with {claimed:#x}"),
             SocketFault::Version { claimed, wanted } => {
@@ -397,11 +400,24 @@ mod tests {
     }
 
     #[test]
+    fn one_of_anything_is_told_of_as_one() {
+        let short = PeerFault::MessageShort { claimed: 1, wanted: 2 };
+        check(short, "message of 1 byte is under 2");
+        check(PeerFault::LeftOver { bytes: 1 }, "1 byte is left over");
+        let keys = PeerFault::Keys { claimed: 2, distinct: 1 };
+        check(keys, "2 pairs of a map have 1 key");
+        let told = |fault: SocketFault| fault.to_string();
+        assert_eq!(told(SocketFault::Bytes { claimed: 1, wanted: 8 }), "message of 1 byte, not 8");
+        let descriptors = |claimed| told(SocketFault::Descriptors { claimed, wanted: 2 });
+        assert_eq!([1, 3].map(descriptors), ["1 descriptor, not 2", "3 descriptors, not 2"]);
+    }
+
+    #[test]
     fn a_segment_names_what_it_lacks() {
         let fault = DescriptorFault::Bytes { claimed: 1, wanted: 4096 };
         check(
             PeerFault::Descriptor { segment: "heads", fault },
-            "heads segment has 1 bytes, not 4096",
+            "heads segment has 1 byte, not 4096",
         );
     }
 

@@ -1,7 +1,8 @@
 //! Every rule of the parser and the resolver finds its bad input and says so in these words.
 //!
 //! `tests/idl/bad/CODE-name.idl`, or `.proto`, breaks rule CODE; `CODE-name.expect` is what is
-//! printed. `UPDATE_EXPECT=1` rewrites them. Inputs that have to be long are made here.
+//! printed. `UPDATE_EXPECT=1` rewrites them. What one finds beside it lies in
+//! `tests/idl/beside/CODE-name`. Inputs that have to be long are made here.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -34,10 +35,23 @@ fn code(path: &Path) -> String {
     name.split('-').next().expect("it has a first part").to_owned()
 }
 
+/// Puts the files of a directory where others find them by their path below it.
+fn put(files: &mut InMemory, directory: &Path, below: &Path) {
+    for entry in std::fs::read_dir(directory.join(below)).into_iter().flatten() {
+        let path = below.join(entry.expect("it can be listed").file_name());
+        match std::fs::read(directory.join(&path)) {
+            Ok(text) => files.insert(&path, text.as_slice()),
+            Err(_) => put(files, directory, &path),
+        }
+    }
+}
+
 /// What is found in a text, and how it is printed.
 fn compile(name: &str, text: &[u8]) -> (Vec<Diagnostic>, String) {
     let mut files = InMemory::default();
     files.insert(name, text);
+    let beside = folder().join("../beside").join(name).with_extension("");
+    put(&mut files, &beside, Path::new(""));
     let mut sources = SourceMap::default();
     let compilation = compile_from(&files, Path::new(name), &Options::default(), &mut sources);
     let has_error =

@@ -182,17 +182,34 @@ fn a_range_that_ends_at_minus_zero_ends_at_zero() {
     assert!(!compare(&ends_at("0"), &ends_at("1")).is_empty());
 }
 
-/// A copy beside the user's files, as protoc needs it, means the same.
+/// A copy beside the user's files, as protoc needs it, means the same. Another file of that name is
+/// told of.
 #[test]
 fn the_file_of_options_is_taken_from_nowhere_else() {
     let service = format!(
         "{IMPORTS}message A {{}}\n\
          service S {{ rpc Get(A) returns (A) {{ option (nearcall.leaf) = true; }} }}"
     );
-    let copy = ("nearcall/options.proto", "this is not even parsed");
-    let (model, said) = compiled(&[("a.proto", &service), copy]);
-    assert_eq!(said, "");
-    assert!(operations(&model.expect("a model"))[0].is_leaf);
+    let beside = |text| compiled(&[("a.proto", &service), ("nearcall/options.proto", text)]);
+    let ours = include_str!("../proto/nearcall/options.proto");
+    let commented = ours.replace("// ", "// In other words: ");
+    for copy in [ours, &commented] {
+        let (model, said) = beside(copy);
+        assert_eq!(said, "");
+        assert!(operations(&model.expect("a model"))[0].is_leaf);
+    }
+    let numbered = ours.replace("74213", "74214");
+    for other in [&numbered, "syntax = \"proto3\";", "this is not even parsed"] {
+        let (model, said) = beside(other);
+        let told = "note[N0412]: `nearcall/options.proto` is the compiler's own, and the file";
+        assert!(said.starts_with(told) && !said.contains("error["), "{said}");
+        assert!(operations(&model.expect("a model"))[0].is_leaf);
+    }
+    let user = format!("{IMPORTS}message A {{ Mine mine = 1; }}");
+    let theirs = "syntax = \"proto3\";\nmessage Mine {}";
+    let (model, said) = compiled(&[("a.proto", &user), ("nearcall/options.proto", theirs)]);
+    assert!(model.is_none());
+    assert!(said.starts_with("note[N0412]") && said.contains("error[E0400]"), "{said}");
 }
 
 /// Who has an option of that name means something else.

@@ -188,6 +188,11 @@ impl Domain {
     /// refused, calls that run are finished and their results arrive, the threads end. Idempotent.
     /// For a server whose procedures hold a handle on their own domain, and before `exit`.
     ///
+    /// A procedure that takes long keeps the end waiting as long, unless it asks
+    /// [`CurrentCall::is_ending`](crate::CurrentCall::is_ending), and returns early. One that is
+    /// awaited is dropped at what it waits for, unless that is
+    /// [`CurrentCall::ending`](crate::CurrentCall::ending), after which it may return.
+    ///
     /// Called from a procedure of this domain it does not wait: that procedure is one of those
     /// that are finished.
     pub fn shut_down(&self) {
@@ -268,10 +273,20 @@ impl DomainCore {
         if self.is_forked() {
             return;
         }
-        // Relaxed: see `is_stopping`.
-        self.is_stopping.store(true, Ordering::Relaxed);
+        // First: the watcher goes on with what that has woken before it ends.
+        self.revoke_served();
+        // Release: who sees it finds what was woken (`Watch::go_on_once_more`).
+        self.is_stopping.store(true, Ordering::Release);
         self.processors.stop(self);
         self.housekeeping.stop();
+    }
+
+    /// Whoever is bound is told so, as soon as nothing of it runs; procedures are told at once.
+    fn revoke_served(&self) {
+        for binding in self.table.load().bindings() {
+            binding.revoke(RevokeReason::ShutDown);
+        }
+        self.housekeeping.tell_of_ending();
     }
 
     /// An invariant does not hold, and a thread has panicked with this: hangs up on everybody that
@@ -287,6 +302,7 @@ impl DomainCore {
             binding.revoke(RevokeReason::ShutDown);
             binding.socket.hang_up();
         }
+        self.housekeeping.tell_of_ending();
         self.processors.announce();
         // Last: what writes it down is anybody's code.
         tracing::error!(why, "a domain ends");

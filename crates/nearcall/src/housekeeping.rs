@@ -1,7 +1,7 @@
 //! The thread that keeps house: binds importers, notices deaths, takes out-of-line segments and
 //! growth requests. Nothing of a call waits for it (MECHANISMS 8: no instruction on the hot path).
 
-mod cancelled;
+mod concerned;
 mod ending;
 mod late;
 pub(crate) mod lives;
@@ -19,7 +19,7 @@ use nearcall_os::clock;
 use nearcall_os::peer::Process;
 use nearcall_os::poll::{Poller, Ready, Waker};
 
-use self::cancelled::Concerned;
+use self::concerned::Concerned;
 use self::late::{LateItems, TIMER};
 use self::lives::Lives;
 use self::unclaimed::{Captures, Unclaimed};

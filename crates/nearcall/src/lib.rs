@@ -27,8 +27,8 @@
 //! line where the server is exported. A procedure is dropped at what it awaits when its client ends
 //! or breaks the protocol, or its domain is shut down (its client is told `CallFailed` then). It
 //! goes on when its client gives the call up, which [`CurrentCall::is_cancelled`] tells, and when
-//! its clerk is dropped or has another policy: calls that run are finished. One that panics is
-//! `Panicked`, for its client alone.
+//! its clerk is dropped, which [`CurrentCall::is_ending`] tells, or has another policy: calls that
+//! run are finished. One that panics is `Panicked`, for its client alone.
 //!
 //! One that opens a feed is given ends of it, and leaves them to a task: an [`Outlet`] that items
 //! for the client are put into, an [`Inlet`] that the client's come out of, and an [`Answer`] to
@@ -84,7 +84,7 @@ pub use nearcall_core::{PeerFault, Priority, WaitPolicy};
 pub use nearcall_os::{DescriptorKind, WrongDescriptor};
 pub use raw::{Opaque, OpaqueOut, Pending, PendingTwice, Refusal};
 pub use server::clerk::{Admission, Clerk, ExportOptions, Policy};
-pub use server::current::{Cancelled, CurrentCall, current_call};
+pub use server::current::{CurrentCall, current_call};
 pub use server::exchange::one_way::Answer;
 pub use server::exchange::{GivenUp, Inlet, NotPut, Outlet};
 pub use server::feeds::{Intake, Items, Taker};
@@ -92,5 +92,6 @@ pub use server::importer::Importer;
 pub use server::limits::{BindingLimits, Limits, UserLimits};
 pub use server::rules::{Rule, RuleError, Rules, Verdict, Who};
 pub use server::surroundings::Surroundings;
+pub use server::told::{Cancelled, Ending};
 pub use spinning::spun;
 pub use types::{Char, LongDouble};

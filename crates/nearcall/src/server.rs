@@ -30,5 +30,6 @@ pub(crate) mod run;
 pub(crate) mod surroundings;
 pub(crate) mod suspended;
 pub(crate) mod table;
+pub(crate) mod told;
 pub(crate) mod trust;
 pub(crate) mod watch;

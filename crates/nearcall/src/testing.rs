@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 use nearcall_os::poll::Poller;
@@ -57,6 +59,11 @@ impl TestServer {
         TestServer { clerk, client: Domain::new().unwrap(), interface, directory }
     }
 
+    /// What is exported.
+    pub fn clerk(&self) -> &Clerk {
+        &self.clerk
+    }
+
     /// The domain that serves.
     pub fn domain(&self) -> &Domain {
         self.clerk.domain()
@@ -93,6 +100,16 @@ impl TestServer {
             poller.wait(&mut ready, None).unwrap();
         }
     }
+}
+
+/// Longer than any of what tests wait for takes.
+pub(crate) const FOR_EVER: Duration = Duration::from_secs(20);
+
+/// What `act` comes to, on a thread of its own.
+pub(crate) fn apart<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
+    let (say, heard) = mpsc::channel();
+    std::thread::spawn(move || say.send(act()));
+    heard
 }
 
 impl TestImporter {

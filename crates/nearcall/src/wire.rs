@@ -5,6 +5,7 @@ use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use nearcall_abi::counted;
 use nearcall_abi::message::{CALL_DESCRIPTORS_MAX, Garbled, Message, PACKET_BYTES_MAX};
 use nearcall_os::clock;
 use nearcall_os::closing::Behind;
@@ -208,10 +209,11 @@ impl fmt::Display for WireError {
         match self {
             WireError::Socket(error) => error.fmt(f),
             WireError::Garbled(Garbled { kind, packet_bytes }) => {
-                write!(f, "packet of {packet_bytes} bytes is no message of kind {kind}")
+                let packet = counted(*packet_bytes, "byte");
+                write!(f, "packet of {packet} is no message of kind {kind}")
             }
             WireError::Descriptors { claimed, wanted } => {
-                write!(f, "message came with {claimed} descriptors, it has {wanted}")
+                write!(f, "message came with {}, it has {wanted}", counted(*claimed, "descriptor"))
             }
             WireError::Cut => write!(f, "no room here for the descriptors of a message"),
         }

@@ -18,6 +18,8 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 pub use self::line::{ReadLine, SharedLine};
+use nearcall_abi::counted;
+
 use crate::copy;
 pub use crate::copy::Way;
 
@@ -344,7 +346,8 @@ fn file_offset_of(offset: u64) -> io::Result<libc::off_t> {
 #[inline(never)]
 #[track_caller]
 fn past_end(offset: usize, bytes: usize, limit: usize) -> ! {
-    panic!("{bytes} bytes at offset {offset} are not inside a span of {limit} bytes")
+    let [bytes, limit] = [bytes, limit].map(|count| counted(count, "byte"));
+    panic!("not inside a span of {limit}: {bytes} at offset {offset}")
 }
 
 #[cold]
@@ -396,7 +399,7 @@ mod tests {
         let segment = segment(64);
         let span = segment.span_mut().unwrap();
         let message = panic_of(|| _ = span.load_u64(64));
-        assert_eq!(message, "8 bytes at offset 64 are not inside a span of 64 bytes");
+        assert_eq!(message, "not inside a span of 64 bytes: 8 bytes at offset 64");
         panic_of(|| _ = span.load_u8(usize::MAX));
         panic_of(|| span.store_u8(64, 0));
         panic_of(|| span.copy_in(1, &[0; 64]));

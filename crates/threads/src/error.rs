@@ -211,10 +211,9 @@ impl fmt::Display for RunError {
         match self {
             RunError::Fork(error) => error.fmt(f),
             RunError::InsideRun => f.write_str("a FastThread starts a run of its own"),
-            RunError::StackBytes(bytes) => write!(
-                f,
-                "a stack of {bytes} bytes is not between {STACK_BYTES_MIN} and {STACK_BYTES_MAX}"
-            ),
+            RunError::StackBytes(bytes) => {
+                write!(f, "a stack has {STACK_BYTES_MIN} to {STACK_BYTES_MAX} bytes, not {bytes}")
+            }
             RunError::Processors(count) => {
                 write!(f, "{count} processors are not between 1 and {PROCESSORS_MAX}")
             }

@@ -579,7 +579,7 @@ fn what_a_semaphore_orders_goes_on_in_order() {
 }
 
 #[test]
-#[should_panic(expected = "a stack of 1 bytes is not between 65536")]
+#[should_panic(expected = "a stack has 65536 to 1099511627776 bytes, not 1")]
 fn a_stack_that_is_too_small_is_refused() {
     panic!("{}", Hosts::new(2, 1).unwrap_err());
 }

@@ -211,7 +211,7 @@ fn a_run_within_a_run_is_an_error() {
 #[test]
 fn a_stack_that_is_too_small_is_an_error() {
     let error = Setup::default().stack_bytes(4096).run(|| ()).unwrap_err();
-    assert_eq!(error.to_string(), "a stack of 4096 bytes is not between 65536 and 1099511627776");
+    assert_eq!(error.to_string(), "a stack has 65536 to 1099511627776 bytes, not 4096");
 }
 
 #[test]

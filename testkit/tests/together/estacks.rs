@@ -277,6 +277,20 @@ fn a_procedure_goes_on_when_its_client_ends_and_sees_it() {
 }
 
 #[test]
+fn those_that_wait_until_their_server_ends_are_told_and_their_results_arrive() {
+    let Scene { directory: _directory, domain: _domain, mut server, client } = scene();
+    let last = |client: &GuestsClient, _| client.with_deadline(SOON).last().unwrap();
+    let told = calls_at_once(&client, 8, last, || {
+        until_wait(&client, 8);
+        call_a_few(&client);
+        server.begin_to_end();
+    });
+    assert_eq!(told, [true; 8]);
+    let (status, said) = server.wait();
+    assert!(status.success() && said.is_empty(), "{status}: {said}");
+}
+
+#[test]
 fn a_call_that_is_given_up_is_seen_and_its_astack_comes_back() {
     let scene = scene();
     let client = &scene.client;

@@ -145,15 +145,15 @@ fn an_export_by_whose_limits_nobody_could_bind_is_refused() {
         error.to_string()
     };
     let one = refusal(|options| options.bindings_max = 1);
-    let half = "one user may have half of them";
+    let half = "of which one user may have half";
     let takes = "and its first bind to contract::Contract takes";
-    assert_eq!(one, format!("the domain allows 1 bindings, {half}, 0, {takes} 1"));
+    assert_eq!(one, format!("the domain limits bindings to 1, {half}, 0, {takes} 1"));
     let one = refusal(|options| options.handshakes_max = 1);
-    assert!(one.starts_with("the domain allows 1 binds under way"), "{one}");
+    assert!(one.starts_with("the domain limits binds under way to 1,"), "{one}");
     let few = refusal(|options| options.astacks_max = 9);
-    assert!(few.starts_with(&format!("the domain allows 9 A-stacks, {half}, 4")), "{few}");
+    assert!(few.starts_with(&format!("the domain limits A-stacks to 9, {half}, 4")), "{few}");
     let page = refusal(|options| options.own_bytes_max = 4096);
-    assert!(page.starts_with("the domain allows 4096 bytes of the server's"), "{page}");
+    assert!(page.starts_with("the domain limits bytes of the server's to 4096,"), "{page}");
 }
 
 /// A server of the least limit by which it can export.
@@ -469,7 +469,8 @@ fn a_rule_that_leaves_no_room_for_a_binding_exports_nothing() {
     let error = export_within(&domain, directory.path(), entries, limits).unwrap_err();
     let first = first_astacks();
     let want = format!(
-        "rule \"within\" allows 1 A-stacks, and a binding of contract::Contract begins with {first}"
+        "rule \"within\" limits A-stacks to 1, and a binding of contract::Contract begins with \
+         {first}"
     );
     assert_eq!(error.to_string(), want);
 }

@@ -24,6 +24,9 @@ use testkit::awaited::awaited::{
 /// Much longer than anything takes.
 const LONG: Duration = Duration::from_secs(600);
 
+/// Longer than calls wait that return once something has happened.
+const SOON: Duration = Duration::from_secs(60);
+
 /// Calls of `meet` that wait for each other.
 const MEETING: usize = 40;
 
@@ -100,6 +103,13 @@ impl AwaitedAsyncServer for Server {
         select(pin!(call.cancelled()), pin!(too_late)).await;
         self.dropped.fetch_add(u32::from(call.is_cancelled()), SeqCst);
         call.is_cancelled()
+    }
+
+    async fn last(&self) -> bool {
+        let _guard = Guard(Arc::clone(&self.dropped));
+        let call = current_call().expect("this is a procedure");
+        call.ending().await;
+        call.is_ending() && !call.is_cancelled()
     }
 
     async fn sum(&self, data: Vec<u8>) -> u32 {
@@ -458,5 +468,24 @@ fn what_waits_is_dropped_when_its_domain_ends() {
     }
     while dropped.load(SeqCst) != 4 {
         std::thread::yield_now();
+    }
+}
+
+#[test]
+fn who_waits_for_its_servers_end_returns_then_and_its_results_arrive() {
+    for is_shut_down in [false, true] {
+        let scene = Scene::new(2, None);
+        let clients = [scene.client(), scene.twin()].map(|client| client.with_deadline(SOON));
+        let last = |client| (0..4).map(move |_| AwaitedClient::posting(client).last().unwrap());
+        let lasting: Vec<_> = clients.iter().flat_map(last).collect();
+        scene.wait_until_begun(8);
+        let Scene { clerk, domain, directory: _directory, client: _domain, .. } = scene;
+        if is_shut_down {
+            domain.shut_down();
+        }
+        drop(clerk);
+        for call in lasting {
+            assert!(call.collect().unwrap());
+        }
     }
 }

@@ -155,7 +155,7 @@ static void exactly(void) {
     ready_Shelf_numbers(shelf, 0, &none, &env);
     expect(NEARCALL_RETURNED, NULL);
     ready_Shelf_numbers(shelf, 1, &none, &env);
-    expect(NEARCALL_RESULTS_REFUSED, "all has 1 bytes or elements, its caller room for 0");
+    expect(NEARCALL_RESULTS_REFUSED, "all has 1 byte or element, its caller room for 0");
     /* Text needs room for a NUL. */
     ready_Shelf_text(shelf, 4, &name, &env);
     expect(NEARCALL_RETURNED, NULL);
@@ -163,7 +163,7 @@ static void exactly(void) {
     ready_Shelf_text(shelf, 5, &name, &env);
     expect(NEARCALL_RESULTS_REFUSED, "all has 6 bytes or elements, its caller room for 5");
     ready_Shelf_text(shelf, 0, &no_name, &env);
-    expect(NEARCALL_RESULTS_REFUSED, "all has 1 bytes or elements, its caller room for 0");
+    expect(NEARCALL_RESULTS_REFUSED, "all has 1 byte or element, its caller room for 0");
     ready_Shelf_text(shelf, 0, &name, &env);
     CHECK(name._length == 0 && letters[0] == 0);
     nothing_behind(letters, 5, sizeof letters);

@@ -32,6 +32,11 @@ pub mod witnessed {
     include!(concat!(env!("OUT_DIR"), "/witness.rs"));
 }
 
+/// What procedures do that take as long as their server lives.
+pub mod lasted {
+    include!(concat!(env!("OUT_DIR"), "/lasting.rs"));
+}
+
 /// What procedures do that no interface declares.
 pub mod thrown {
     include!(concat!(env!("OUT_DIR"), "/throwing.rs"));

@@ -9,8 +9,10 @@ use super::report::Report;
 use super::tree::{GOLDENS, Tree};
 
 /// Folders whose inputs have no goldens, and why.
-const WITHOUT: &[(&str, &str)] =
-    &[("tests/idl/good", "these are accepted without a word, so there is nothing to keep")];
+const WITHOUT: &[(&str, &str)] = &[
+    ("tests/idl/good", "these are accepted without a word, so there is nothing to keep"),
+    ("tests/idl/beside", "these are what inputs of tests/idl/bad find beside them"),
+];
 
 /// How the names of inputs end.
 const INPUTS: &[&str] = &[".idl", ".proto"];

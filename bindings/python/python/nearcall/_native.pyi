@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Generic, Self, TypeVar, final
 
 from _typeshed import FileDescriptorLike
@@ -201,9 +201,16 @@ class Importer:
     def gid(self) -> int | None: ...
 
 @final
+class Ending:
+    def is_ready(self, wakes: Wakes, number: int) -> bool: ...
+
+@final
 class CurrentCall:
     @property
     def is_cancelled(self) -> bool: ...
+    @property
+    def is_ending(self) -> bool: ...
+    def ending(self) -> Coroutine[Any, Any, None]: ...
     @property
     def time_left(self) -> float | None: ...
     @property

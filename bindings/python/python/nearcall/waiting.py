@@ -16,6 +16,7 @@ from nearcall._native import (
     Binding,
     Cancellation,
     Coming,
+    Ending,
     Going,
     Inlet,
     Outlet,
@@ -32,6 +33,7 @@ __all__ = [
     "AsyncOutlet",
     "AsyncSink",
     "called",
+    "ready",
     "until_cancelled",
     "wakes",
 ]
@@ -195,7 +197,7 @@ async def _give(items: typing.AsyncIterator[object], outlet: Outlet[typing.Any])
     try:
         async for item in items:
             while (is_put := outlet.put_made(item)) is None:
-                await _ready(outlet)
+                await ready(outlet)
             if not is_put:
                 break
     finally:
@@ -364,8 +366,8 @@ class AsyncSink(typing.Generic[Sent, Made]):
             await self.end()
 
 
-async def _ready(end: Inlet[typing.Any] | Outlet[typing.Any]) -> None:
-    """Waits until an end of an exchange will not."""
+async def ready(end: Inlet[typing.Any] | Outlet[typing.Any] | Ending) -> None:
+    """Waits until an end of an exchange will not, or a server's end has come."""
     loop, number = _Loop.running(), wake_number()
     wakes, parked = loop.wakes, loop.parked
     del loop
@@ -393,7 +395,7 @@ class AsyncInlet(typing.Generic[Came]):
             if batch is None:
                 raise StopAsyncIteration
             if not batch:
-                await _ready(self._inlet)
+                await ready(self._inlet)
             self._items = iter(batch)
 
     def close(self) -> None:
@@ -420,7 +422,7 @@ class AsyncOutlet(typing.Generic[Sent]):
 
     async def put(self, item: Sent) -> None:
         """As :meth:`Outlet.put`."""
-        await _ready(self._outlet)
+        await ready(self._outlet)
         self._outlet.put(item)
 
     def raise_(self, raised: BaseException) -> None:

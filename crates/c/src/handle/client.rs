@@ -2,6 +2,7 @@
 
 use nearcall::raw::{Call, Client, Malformed, Reply};
 use nearcall::{CallError, Ran};
+use nearcall_abi::counted;
 
 use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_arguments};
@@ -280,15 +281,15 @@ pub unsafe extern "C" fn nearcall_reply_take(
             Err(NotTaken::NoMemory { bytes }) => {
                 // SAFETY: H1.
                 let environment = unsafe { Environment::at(environment) };
-                let reason = format!("no memory for {bytes} bytes of results");
+                let reason = format!("no memory for {} of results", counted(bytes, "byte"));
                 environment.fail(Outcome::NoMemory, Ran::Yes, &reason);
                 Ok(())
             }
             Err(NotTaken::NoRoom { name, count, room }) => {
                 // SAFETY: H1.
                 let environment = unsafe { Environment::at(environment) };
-                let reason =
-                    format!("{name} has {count} bytes or elements, its caller room for {room}");
+                let count = counted(count, "byte or element");
+                let reason = format!("{name} has {count}, its caller room for {room}");
                 environment.fail(Outcome::ResultsRefused, Ran::Yes, &reason);
                 Ok(())
             }

@@ -1,5 +1,5 @@
-//! What a procedure in C learns of the call that it serves: who calls, and whether that one still
-//! waits (L54, L55).
+//! What a procedure in C learns of the call that it serves: who calls, whether that one still
+//! waits (L54, L55), and whether its server ends.
 
 use nearcall::{CurrentCall, Importer, current_call};
 
@@ -54,6 +54,18 @@ pub unsafe extern "C" fn nearcall_current_release(call: *mut CurrentCall) {
 pub unsafe extern "C" fn nearcall_current_is_cancelled(call: *const CurrentCall) -> bool {
     // SAFETY: H1.
     unsafe { &*call }.is_cancelled()
+}
+
+/// Whether its server ends.
+///
+/// # Safety
+///
+/// - H1 live: `call`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_current_is_ending(call: *const CurrentCall) -> bool {
+    // SAFETY: H1.
+    unsafe { &*call }.is_ending()
 }
 
 /// How long its client still waits, nanoseconds; `u64::MAX`: as long as it takes.

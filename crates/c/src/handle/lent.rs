@@ -11,6 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use nearcall::raw::{Call, Client};
 use nearcall::{CallError, Lent, OpaqueIn, Ran};
+use nearcall_abi::counted;
 
 use super::client::failed;
 use super::domain::ClientRecord;
@@ -146,7 +147,8 @@ impl Put {
         let name = unsafe { literal(self.name) };
         let (bytes, limit) = (self.byte_count, OpaqueIn::from(&**lent).len());
         if bytes > limit as u64 {
-            return Err(format!("{name} has {bytes} bytes, and {limit} are lent where it begins"));
+            let bytes = counted(bytes, "byte");
+            return Err(format!("{name} has {bytes}, and {limit} are lent where it begins"));
         }
         match client.opaque(self.first_of(lent)) {
             Ok(_) => Ok(Some(lent.clone())),

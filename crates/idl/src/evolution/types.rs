@@ -1,5 +1,7 @@
 //! Types, exceptions and constants.
 
+use nearcall_abi::counted;
+
 use super::items::{Item, Owner};
 use super::numbered::VALUE;
 use super::{Change, Comparison, pairing, rules, spelling};
@@ -171,7 +173,8 @@ impl<'m> Comparison<'m> {
 
     fn width(&mut self, owner: Owner<'_>, before: u8, now: u8) {
         if before != now {
-            let message = format!("`{}` has {now} bits, had {before} bits", owner.name);
+            let [now, before] = [now, before].map(|count| counted(count, "bit"));
+            let message = format!("`{}` has {now}, had {before}", owner.name);
             self.add_between(&rules::BITS, owner, (owner.old, owner.new), message);
         }
     }

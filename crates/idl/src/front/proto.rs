@@ -41,7 +41,10 @@ use crate::source::SourceMap;
 /// is said.
 pub fn parse(files: &dyn Files, path: &Path, options: &Options, sources: &mut SourceMap) -> Parsed {
     let (items, diagnostics) = match load::load(files, path, options, sources) {
-        Ok(loaded) => lower::lower(&loaded, sources),
+        Ok((loaded, notes)) => {
+            let (items, findings) = lower::lower(&loaded, sources);
+            (items, [notes, findings].concat())
+        }
         Err(findings) => (Vec::new(), findings),
     };
     Parsed {

@@ -103,10 +103,11 @@ pub fn resolve(mut parsed: Parsed) -> (Option<Model>, Vec<Diagnostic>) {
         return (None, resolver.diagnostics);
     }
     let mut diagnostics = std::mem::take(&mut resolver.diagnostics);
+    let dialect = resolver.dialect;
     let mut model = resolver.into_model();
     diagnostics.extend(extensibility::check(&model));
     diagnostics.extend(prealloc::check(&model));
-    diagnostics.extend(typical::check(&model));
+    diagnostics.extend(typical::check(&model, dialect));
     if diagnostics.iter().any(is_error) {
         return (None, diagnostics);
     }

@@ -3,7 +3,9 @@
 //! appendable type (0030).
 
 use nearcall_abi::message::{ListedProcedure, Version};
-use nearcall_abi::{AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureName};
+use nearcall_abi::{
+    AStackClass, AppendableDescriptor, InterfaceDescriptor, ProcedureName, counted,
+};
 use nearcall_core::admission::{
     Agreement, Classing, extension_count, first_difference, member_difference,
 };
@@ -57,7 +59,8 @@ pub(crate) fn judge(ours: &InterfaceDescriptor, detail: &[u8]) -> Result<Wanted,
     if listed.len() < ours.procedures.len() && listed.len() as u64 != theirs.procedure_count.into()
     {
         let (count, of) = (listed.len(), theirs.procedure_count);
-        let said = format!("it has {of} procedures, of which only {count} could be compared");
+        let of = counted(of, "procedure");
+        let said = format!("it has {of}, of which only {count} could be compared");
         return Err(Unfit::Difference(said));
     }
     compare_appendables(ours, &theirs)?;
@@ -206,6 +209,9 @@ mod tests {
         assert_eq!(cut, Unfit::Difference(want.to_owned()));
         let old = interface(&PROCEDURES[..1], CLASSES);
         assert!(judged(old, whole, 70).is_ok());
+        let cut = judged(old, old, 40).unwrap_err();
+        let want = "it has 1 procedure, of which only 0 could be compared";
+        assert_eq!(cut, Unfit::Difference(want.to_owned()));
     }
 
     #[test]

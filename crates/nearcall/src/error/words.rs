@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use nearcall_abi::counted;
+
 use super::{
     BindError, CallError, Error, ExportError, NameError, NotExecuted, OutOfRange, OverBound,
     UsageError,
@@ -118,7 +120,8 @@ impl fmt::Display for UsageError {
 impl fmt::Display for OverBound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OverBound { parameter, value, limit } = self;
-        write!(f, "{parameter} has {value} bytes or elements, its limit is {limit}")
+        let value = counted(*value, "byte or element");
+        write!(f, "{parameter} has {value}, its limit is {limit}")
     }
 }
 
@@ -190,9 +193,9 @@ impl fmt::Display for ExportError {
             ExportError::Policy(wrong) => wrong.fmt(f),
             ExportError::NoRoom { what, limit, needed, interface } => {
                 let share = limit / 2;
-                let half = format!("one user may have half of them, {share}");
+                let half = format!("of which one user may have half, {share}");
                 let takes = format!("its first bind to {interface} takes {needed}");
-                write!(f, "the domain allows {limit} {what}, {half}, and {takes}")
+                write!(f, "the domain limits {what} to {limit}, {half}, and {takes}")
             }
             ExportError::System { doing, reason } => write!(f, "{doing}: {reason}"),
         }
@@ -210,8 +213,8 @@ impl fmt::Display for NameError {
             ),
             NameError::TooLong { name, path_bytes, limit } => write!(
                 f,
-                "name of {} bytes makes a socket path of {path_bytes} bytes, the limit is {limit}",
-                name.len()
+                "name of {} makes a socket path of {path_bytes} bytes, the limit is {limit}",
+                counted(name.len(), "byte")
             ),
             NameError::NoScope => f.write_str(
                 "XDG_RUNTIME_DIR is not set to an absolute path, so that there is no place for \

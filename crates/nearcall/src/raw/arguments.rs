@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use nearcall_abi::{INLINE_BYTES, InterfaceDescriptor, MESSAGE_BYTES_MAX, Status};
+use nearcall_abi::{INLINE_BYTES, InterfaceDescriptor, MESSAGE_BYTES_MAX, Status, counted};
 use nearcall_os::descriptor::{DescriptorKind, WrongDescriptor};
 use nearcall_os::segment::Segment;
 
@@ -514,7 +514,9 @@ impl fmt::Display for Refusal {
         match self {
             Refusal::Arguments(malformed) => write!(f, "arguments refused: {malformed}"),
             Refusal::Results(breach) => write!(f, "results refused: {breach}"),
-            Refusal::NoMemory { bytes } => write!(f, "no memory for {bytes} bytes of results"),
+            Refusal::NoMemory { bytes } => {
+                write!(f, "no memory for {} of results", counted(*bytes, "byte"))
+            }
             Refusal::Descriptor(wrong) => write!(f, "results refused: {wrong}"),
             Refusal::TooManyFeeds { limit } => {
                 write!(f, "its client has {limit} feeds open, which is the limit")

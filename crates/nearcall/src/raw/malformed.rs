@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use nearcall_abi::counted;
 use nearcall_core::PeerFault;
 use nearcall_core::fault::SocketFault;
 use nearcall_os::WrongDescriptor;
@@ -116,13 +117,13 @@ impl fmt::Display for Malformed {
                 write!(f, "count {claimed} is over the bound {limit}")
             }
             Malformed::Length { claimed, limit } => {
-                write!(f, "length {claimed} is over the {limit} bytes there are")
+                write!(f, "length {claimed} is over what there is, {}", counted(limit, "byte"))
             }
             Malformed::Stalled { seen, end } => {
                 write!(f, "the client stopped copying at byte {seen} of {end}")
             }
             Malformed::Descriptors { claimed, wanted } => {
-                write!(f, "{claimed} descriptors came with it, not {wanted}")
+                write!(f, "{} came with it, not {wanted}", counted(claimed, "descriptor"))
             }
             Malformed::Feed { feed } => write!(f, "feed {feed} has no such batch due"),
             Malformed::Descriptor(wrong) => wrong.fmt(f),
@@ -143,6 +144,10 @@ mod tests {
         assert_eq!(told(Malformed::range(3)), "3 is no value of its type");
         assert_eq!(told(Malformed::range(-1)), "18446744073709551615 is no value of its type");
         assert_eq!(told(Malformed::Depth), "values are nested deeper than 64");
+        let length = Malformed::Length { claimed: 2, limit: 1 }.to_string();
+        assert_eq!(length, "length 2 is over what there is, 1 byte");
+        let came = Malformed::Descriptors { claimed: 1, wanted: 2 }.to_string();
+        assert_eq!(came, "1 descriptor came with it, not 2");
         assert_eq!(told(Malformed::Left { bytes: 15 }), "15 bytes are left over");
         assert_eq!(told(Malformed::Left { bytes: 1 }), "1 byte is left over");
         let twice = Malformed::Keys { claimed: 3, distinct: 2 };

@@ -32,7 +32,9 @@ use crate::raw::Entries;
 use crate::region::RegionBytes;
 
 /// An exported interface. Dropping it withdraws the name and revokes its bindings; calls that run
-/// are finished.
+/// are finished, and may ask whether that was so ([`CurrentCall::is_ending`]).
+///
+/// [`CurrentCall::is_ending`]: crate::CurrentCall::is_ending
 #[derive(Debug)]
 pub struct Clerk {
     core: Arc<ClerkCore>,
@@ -262,6 +264,7 @@ impl Drop for Clerk {
         for binding in core.table.load().bindings().filter(|binding| self.is_of(binding)) {
             binding.revoke(RevokeReason::ShutDown);
         }
+        core.housekeeping.tell_of_ending();
     }
 }
 

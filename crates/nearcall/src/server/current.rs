@@ -4,14 +4,12 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use nearcall_abi::head::flag;
-use nearcall_core::{Sequence, turn};
+use nearcall_core::{RevokeReason, Sequence, turn};
 use nearcall_os::shown::{self, Shown};
 use nearcall_os::thread_pointer::thread_pointer;
 use nearcall_os::{clock, forks};
@@ -21,6 +19,7 @@ use super::estacks;
 use super::feeds::makers::MakingTurn;
 use super::importer::Importer;
 use super::table::Snapshot;
+use super::told::{Cancelled, Ending};
 use crate::domain::DomainCore;
 
 /// Serves no call.
@@ -56,15 +55,6 @@ pub struct CurrentCall {
     pub(super) domain: Weak<DomainCore>,
     /// It is in an iterator, whose items may go to another call since.
     making: Option<MakingTurn>,
-}
-
-/// Waits until a call is cancelled: see [`CurrentCall::cancelled`].
-#[derive(Debug)]
-#[must_use = "it does nothing unless it is awaited"]
-pub struct Cancelled {
-    call: CurrentCall,
-    /// What housekeeping knows it by, once it has waited.
-    number: Option<u64>,
 }
 
 /// The call that this thread serves; `None` outside of a procedure.
@@ -137,7 +127,60 @@ impl CurrentCall {
     /// # Cost: a look at it every 10 ms by the thread that keeps house, which is woken by the first
     /// that waits. What is over sooner, and was not polled, costs nothing.
     pub fn cancelled(&self) -> Cancelled {
-        Cancelled { call: self.clone(), number: None }
+        Cancelled::of(self.clone())
+    }
+
+    /// Its server ends: the clerk that has exported its interface has gone, or its domain is being
+    /// shut down. Its client waits for its results, which still arrive, and an orderly end waits
+    /// for it. A procedure that takes long asks now and then, and returns early if it can; nothing
+    /// forces it to.
+    ///
+    /// ```
+    /// # fn piece_of_work() {}
+    /// # fn procedure() -> bool {
+    /// let call = nearcall::current_call().expect("this is a procedure");
+    /// for _ in 0..1_000 {
+    ///     if call.is_cancelled() || call.is_ending() {
+    ///         return false;
+    ///     }
+    ///     piece_of_work();
+    /// }
+    /// true
+    /// # }
+    /// ```
+    ///
+    /// # Cost: a load, unless its binding is revoked.
+    pub fn is_ending(&self) -> bool {
+        match self.binding.state.reason() {
+            None => false,
+            Some(RevokeReason::ShutDown) => true,
+            // It was revoked for something else before.
+            Some(_) => self.has_server_ended(),
+        }
+    }
+
+    fn has_server_ended(&self) -> bool {
+        let has_clerk = self.binding.clerk.upgrade().is_some_and(|clerk| !clerk.is_withdrawn());
+        !has_clerk || self.domain.upgrade().is_none_or(|domain| domain.is_stopping())
+    }
+
+    /// Waits until its server ends, for a procedure that is awaited and goes on with something that
+    /// takes long.
+    ///
+    /// Where the domain is shut down, it is polled once more: it returns then, or is dropped at
+    /// what it awaits next. One that needs longer has it while only its clerk is dropped.
+    ///
+    /// ```
+    /// # async fn procedure() {
+    /// let call = nearcall::current_call().expect("this is a procedure");
+    /// call.ending().await;
+    /// println!("the results that there are by now");
+    /// # }
+    /// ```
+    ///
+    /// # Cost: an entry in a table. Whoever ends the server wakes it.
+    pub fn ending(&self) -> Ending {
+        Ending::of(self.clone())
     }
 
     /// Does `work`, whose calls have no more time than this one by themselves (L54): for who goes
@@ -154,7 +197,7 @@ impl CurrentCall {
     }
 
     /// Its domain, if that is there; not a parent's, whose locks may be held in a child for good.
-    fn own_domain(&self) -> Option<Arc<DomainCore>> {
+    pub(super) fn own_domain(&self) -> Option<Arc<DomainCore>> {
         self.domain.upgrade().filter(|domain| !domain.is_forked())
     }
 
@@ -169,29 +212,6 @@ impl fmt::Debug for CurrentCall {
         let mut shown = f.debug_struct("CurrentCall");
         shown.field("binding", &self.binding).field("index", &self.index);
         shown.field("sequence", &self.sequence).finish_non_exhaustive()
-    }
-}
-
-impl Future for Cancelled {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Cancelled { call, number } = self.get_mut();
-        let Some(domain) = call.own_domain().filter(|_| !call.is_cancelled()) else {
-            return Poll::Ready(());
-        };
-        let number = *number.get_or_insert_with(|| domain.next_number());
-        domain.housekeeping.tell_when_cancelled(number, call, context.waker());
-        // Behind that: who tells may have ended before it knew.
-        if domain.check_open().is_ok() { Poll::Pending } else { Poll::Ready(()) }
-    }
-}
-
-impl Drop for Cancelled {
-    fn drop(&mut self) {
-        if let Some((number, domain)) = self.number.zip(self.call.own_domain()) {
-            domain.housekeeping.forget_cancelled(number);
-        }
     }
 }
 

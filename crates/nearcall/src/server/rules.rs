@@ -220,7 +220,7 @@ impl fmt::Display for RuleError {
             }
             RuleError::TooLittle { rule, what, limit, needed, interface } => {
                 let begins = format!("a binding of {interface} begins with {needed}");
-                write!(f, "rule {rule:?} allows {limit} {what}, and {begins}")
+                write!(f, "rule {rule:?} limits {what} to {limit}, and {begins}")
             }
         }
     }

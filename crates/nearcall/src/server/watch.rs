@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{Ordering, fence};
 
 use nearcall_core::bell;
 use nearcall_core::domain_cache::{DomainCache, Rings};
@@ -166,9 +167,21 @@ impl<'c> Watch<'c> {
         }
         self.serve_owed();
         if self.core.is_stopping() {
+            self.go_on_once_more();
             self.refuse_backlog();
         }
         while !self.cool_down() {}
+    }
+
+    /// The domain ends, and has told procedures that are awaited: those that wait for nothing else
+    /// return.
+    fn go_on_once_more(&mut self) {
+        // Acquire: what was woken before the end was noted is seen.
+        fence(Ordering::Acquire);
+        // In the child of a fork(2) they are the parent's.
+        if self.processors.asked.is_some() && !self.core.is_forked() {
+            self.answer_asking();
+        }
     }
 
     /// The watch was taken over, or the domain stops.

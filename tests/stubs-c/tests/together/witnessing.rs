@@ -1,10 +1,11 @@
-//! Procedures in C and C++ ask who calls, how long that one still waits, and whether it has given
-//! the call up.
+//! Procedures in C and C++ ask who calls, how long that one still waits, whether it has given the
+//! call up, and whether their server ends.
 
 use std::path::Path;
 use std::time::Duration;
 
 use nearcall::{Binding, CallError, Domain};
+use stubs_c_tests::lasted::lasting::*;
 use stubs_c_tests::witnessed::witness::*;
 
 use crate::support::{Server, Workshop, import, in_both, run_client, ways};
@@ -63,6 +64,21 @@ fn end_meanwhile(program: &Path, runtime: &Path) {
     });
 }
 
+/// A server goes while it has a call that would take as long as it lives.
+fn last(program: &Path, runtime: &Path) {
+    let server = Server::start(program, "lasting", runtime);
+    let domain = Domain::new().unwrap();
+    let client = LastingClient::new(import(&domain, "lasting", runtime, &LASTING));
+    let patient = client.with_deadline(LONG);
+    let posting = patient.posting();
+    let lasting = posting.last().unwrap();
+    while client.begun().unwrap() == 0 {
+        std::thread::yield_now();
+    }
+    server.end();
+    assert_ne!(lasting.collect().unwrap(), 0);
+}
+
 /// Clients in C and C++ that give up calls by themselves.
 fn give_up(server: &Path, runtime: &Path) {
     let language = if server.ends_with("onlooker_cpp") { "cpp" } else { "c" };
@@ -85,6 +101,11 @@ fn clients_give_calls_up_that_take_too_long_or_are_cancelled() {
 #[test]
 fn a_server_outlives_the_call_that_it_has_when_it_ends() {
     in_both("witness.idl", ["onlooker", "onlooker_cpp"], end_meanwhile);
+}
+
+#[test]
+fn a_procedure_that_asks_is_told_that_its_server_ends() {
+    in_both("lasting.idl", ["laster", "laster_cpp"], last);
 }
 
 #[test]

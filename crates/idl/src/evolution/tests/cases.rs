@@ -354,6 +354,15 @@ pub const CASES: &[Case] = &[
         &["E0625 `E` has 16 bits, had 8 bits: old-client new-client: I::a"],
     ),
     case(
+        "E0625",
+        [
+            "@bit_bound(1) enum E { P, Q }; interface I { E a(); };",
+            "@bit_bound(16) enum E { P, Q }; interface I { E a(); };",
+            "@bit_bound(1) enum E { P, Q }; interface I { E a(); void b(); };",
+        ],
+        &["E0625 `E` has 16 bits, had 1 bit: old-client new-client: I::a"],
+    ),
+    case(
         "E0626",
         [
             "union U switch (long) { case 1: long x; case 2: short y; }; \

@@ -2,6 +2,8 @@
 
 use std::ops::RangeInclusive;
 
+use nearcall_abi::counted;
+
 use super::ast::{Argument, Attribute};
 use super::lower::Lowering;
 use crate::diagnostic::{Diagnostic, Rule};
@@ -305,7 +307,9 @@ fn fault(attribute: &Attribute) -> Option<String> {
     let (least, most) = (*wanted.start(), *wanted.end());
     match count {
         _ if wanted.contains(&count) => None,
-        _ if count < least => Some(format!("`{name}` is given {count} of its {least} values")),
+        _ if count < least => {
+            Some(format!("`{name}` is given {count} of its {}", counted(least, "value")))
+        }
         _ => Some(format!("`{name}` is given {count} values, and takes at most {most}")),
     }
 }

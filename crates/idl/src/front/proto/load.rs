@@ -15,7 +15,7 @@ use protox::prost_reflect::{DescriptorPool, FileDescriptor};
 
 use super::places::Places;
 use super::{missing, own, refused};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::front::options::Options;
 use crate::front::preprocessor::files::Files;
 use crate::front::rules::{preprocessing, proto as rules};
@@ -71,13 +71,13 @@ struct Loader<'a> {
     done: Vec<Opened>,
 }
 
-/// The files of a compilation, or what is wrong with them.
+/// The files of a compilation and what is noted of them, or what is wrong with them.
 pub(super) fn load(
     files: &dyn Files,
     path: &Path,
     options: &Options,
     sources: &mut SourceMap,
-) -> Result<Vec<Loaded>, Vec<Diagnostic>> {
+) -> Result<(Vec<Loaded>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let (name, root) = name_and_root(path, &options.include_directories);
     let roots = std::iter::once(root).chain(options.include_directories.iter().cloned()).collect();
     let mut loader = Loader {
@@ -92,10 +92,8 @@ pub(super) fn load(
     if let Some(main) = loader.open_main(path, &name) {
         loader.follow(main);
     }
-    if loader.findings.is_empty() {
-        return loader.check();
-    }
-    Err(loader.findings)
+    let is_good = loader.findings.iter().all(|one| one.rule.severity() == Severity::Note);
+    if is_good { loader.check() } else { Err(loader.findings) }
 }
 
 /// Under which name the file that is compiled is imported, and where that name begins.
@@ -169,9 +167,13 @@ impl Loader<'_> {
             self.report_too_much(span, &format!("more than {FILES_MAX} files are imported"));
             return None;
         }
+        let of_ours = own::file(name);
+        if of_ours.is_some() {
+            self.note_shadowed(name, span);
+        }
         // Who has them in an include directory, beside protoc say, means the same by them.
         let of_the_language = || GoogleFileResolver::new().open_file(name).ok();
-        if let Some(file) = own::file(name).or_else(of_the_language) {
+        if let Some(file) = of_ours.or_else(of_the_language) {
             let id = self.sources.add_built_in(name, "");
             return Some(self.opened(name, id, file, true));
         }
@@ -192,6 +194,21 @@ impl Loader<'_> {
             .help(missing::advice(name, importer.file_descriptor_proto()));
         self.findings.push(finding);
         None
+    }
+
+    /// Notes a file that would be read if it had not the name of ours, unless it is that one.
+    fn note_shadowed(&mut self, name: &str, span: Span) {
+        let paths = self.roots.iter().map(|root| root.join(name));
+        let found = paths.filter_map(|path| Some((self.read(&path).ok()?, path))).next();
+        let Some((bytes, path)) = found else { return };
+        if decode(bytes).is_ok_and(|text| own::is_file(&text)) {
+            return;
+        }
+        let path = path.display();
+        let message = format!("`{name}` is the compiler's own, and the file `{path}` is not read");
+        let finding = Diagnostic::new(&rules::OWN_FILE, span, message)
+            .help(format!("give `{path}` another name, if it is not meant to be that file"));
+        self.findings.push(finding);
     }
 
     /// Reads what is left to read of a file, and one byte more if it has more.
@@ -246,7 +263,7 @@ impl Loader<'_> {
     }
 
     /// Looks every name up, and judges what only then can be judged.
-    fn check(mut self) -> Result<Vec<Loaded>, Vec<Diagnostic>> {
+    fn check(mut self) -> Result<(Vec<Loaded>, Vec<Diagnostic>), Vec<Diagnostic>> {
         let mut pool = DescriptorPool::new();
         for one in &self.done {
             let descriptor = one.file.file_descriptor_proto().clone();
@@ -269,7 +286,7 @@ impl Loader<'_> {
                 is_built_in: one.is_built_in,
             })
         });
-        Ok(loaded.collect())
+        Ok((loaded.collect(), self.findings))
     }
 }
 

@@ -75,18 +75,48 @@ pub(super) fn file(name: &str) -> Option<File> {
     (name == FILE).then(parsed)
 }
 
+/// Whether a file declares what that one does, whatever its comments say.
+pub(super) fn is_file(text: &str) -> bool {
+    let declared = |text| {
+        let mut file = File::from_source(FILE, text).ok()?.file_descriptor_proto().clone();
+        file.source_code_info = None;
+        Some(file)
+    };
+    declared(text) == declared(TEXT)
+}
+
 /// What to do about an option of ours that there is not, or not there: protox names it.
 pub(super) fn advice(said: &str) -> Option<String> {
+    let known = |name| ADVICE.iter().find(|(own, _)| *own == name);
+    let (_, way_out) = named(said).filter_map(known).next()?;
+    Some(format!("write {way_out}; options of `nearcall` are in `import \"{FILE}\";`"))
+}
+
+/// What may stand in the braces of an option of ours, in which something is wrong.
+pub(super) fn advice_within(said: &str) -> Option<String> {
+    let allowed = |name: &str| match name {
+        "astack" => {
+            Some(format!("`count`, 1 to {ASTACKS_MAX}, and `bytes`, 1 to {ASTACK_BYTES_MAX}"))
+        }
+        "request" | "response" => {
+            Some(format!("`typical`, 1 to {ASTACK_BYTES_MAX}, and `opaque`, `true` or `false`"))
+        }
+        "range" => Some("`min` and `max`, values that the field can have".to_owned()),
+        _ => None,
+    };
+    let (name, allowed) = named(said).find_map(|name| Some((name, allowed(name)?)))?;
+    Some(format!("in the braces of `(nearcall.{name})` may stand {allowed}"))
+}
+
+/// What protox names that is of our package.
+fn named(said: &str) -> impl Iterator<Item = &str> {
     let parts =
         said.match_indices("nearcall.").filter(|(at, _)| said[..*at].ends_with(['\'', '(']));
-    let names = parts.map(|(at, before)| {
+    parts.map(|(at, before)| {
         let name = &said[at + before.len()..];
         let end = name.find(|one: char| !one.is_ascii_alphanumeric() && one != '_');
         &name[..end.unwrap_or(name.len())]
-    });
-    let known = |name| ADVICE.iter().find(|(own, _)| *own == name);
-    let (_, way_out) = names.filter_map(known).next()?;
-    Some(format!("write {way_out}; options of `nearcall` are in `import \"{FILE}\";`"))
+    })
 }
 
 /// Options of something, or a message that is one of them.

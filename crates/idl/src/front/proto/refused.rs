@@ -55,17 +55,22 @@ fn finding(error: &dyn Refused, file: FileId, sources: &SourceMap) -> Diagnostic
     let main = labels.iter().position(is_found).unwrap_or(labels.len().saturating_sub(1));
     let span = labels.get(main).map_or_else(|| end_of(text, file), |one| span_of(one, text, file));
     let said = meant(&error.to_string(), error.help().map(|help| help.to_string()));
+    // Of an option whose value stands in braces it is said one level below what is wrong there.
+    let within = error.diagnostic_source();
+    let said = within.map_or(said.clone(), |within| format!("{said}: {within}"));
     let mut finding = Diagnostic::new(&rules::LANGUAGE, span, fragment(&said));
     for (_, label) in labels.iter().enumerate().filter(|(index, _)| *index != main) {
         let said = label.label().unwrap_or("see here").trim_matches('…').trim();
         finding = finding.label(span_of(label, text, file), fragment(said));
     }
-    match own::advice(&error.to_string()) {
-        Some(advice) => finding.help(advice),
-        None => match error.help() {
-            Some(help) => finding.help(fragment(&help.to_string())),
-            None => finding,
-        },
+    let advice = if within.is_some() { own::advice_within } else { own::advice };
+    let help = advice(&error.to_string()).or_else(|| {
+        let help = within.and_then(Refused::help).or_else(|| error.help());
+        help.map(|help| fragment(&help.to_string()))
+    });
+    match help {
+        Some(help) => finding.help(help),
+        None => finding,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use nearcall_abi::counted;
+
 use super::Resolver;
 use super::annotation::{Applied, Place, Subject, find};
 use super::constant::integer_range;
@@ -109,7 +111,7 @@ impl Resolver {
                     name.text
                 );
                 let finding = Diagnostic::new(&rules::VALUE_RANGE, *span, message)
-                    .help(format!("the enum has {bit_bound} bits: see `@bit_bound`"));
+                    .help(format!("the enum has {}: see `@bit_bound`", counted(bit_bound, "bit")));
                 self.diagnostics.push(finding);
             }
             if let Some(first) = seen.get(value) {
@@ -272,7 +274,8 @@ impl Resolver {
             None => (BITSET_BITS_MAX, "a bit field".to_owned()),
         };
         if width > bits_max {
-            let message = format!("{holder} holds {bits_max} bits at most, not {width}");
+            let most = counted(bits_max, "bit");
+            let message = format!("{holder} holds {most} at most, not {width}");
             let finding = Diagnostic::new(&rules::FIELD_WIDTH, field.width.span, message);
             self.diagnostics.push(finding);
             return None;

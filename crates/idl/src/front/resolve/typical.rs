@@ -1,19 +1,20 @@
 //! Where `@typical` may stand (I10; docs/design/0032).
 
 use crate::diagnostic::Diagnostic;
+use crate::front::dialect::Dialect;
 use crate::front::rules::semantics as rules;
 use crate::layout::{Shape, shape};
 use crate::model::{AttributeHalf, Model, Operation, Type};
 use crate::source::Span;
 
 /// Findings about a whole model, whose feeds are operations yet.
-pub(super) fn check(model: &Model) -> Vec<Diagnostic> {
+pub(super) fn check(model: &Model, dialect: Dialect) -> Vec<Diagnostic> {
     let operations = model.interfaces().flat_map(|(id, _, interface)| {
         interface.operations.iter().filter(move |operation| operation.declared_in == id)
     });
     // An attribute is told of once.
     let operations = operations.filter(|one| one.attribute != Some(AttributeHalf::Setter));
-    operations.flat_map(|operation| check_operation(model, operation)).collect()
+    operations.flat_map(|operation| check_operation(model, dialect, operation)).collect()
 }
 
 /// A value that is said to have a typical length.
@@ -22,10 +23,12 @@ struct Said<'m> {
     at: Span,
     declared: Option<&'m Type>,
     is_feed: bool,
+    is_returned: bool,
 }
 
 fn check_operation<'m>(
     model: &'m Model,
+    dialect: Dialect,
     operation: &'m Operation,
 ) -> impl Iterator<Item = Diagnostic> + 'm {
     let returned = operation.returns_typical_bytes.map(|_| Said {
@@ -33,6 +36,7 @@ fn check_operation<'m>(
         at: operation.at,
         declared: operation.returns.as_ref(),
         is_feed: operation.returns_feed,
+        is_returned: true,
     });
     let parameters = operation.parameters.iter().filter(|one| one.typical_bytes.is_some());
     let parameters = parameters.map(|one| Said {
@@ -40,12 +44,25 @@ fn check_operation<'m>(
         at: one.at,
         declared: Some(&one.declared),
         is_feed: one.is_feed,
+        is_returned: false,
     });
     let said = returned.into_iter().chain(parameters);
-    said.filter_map(|said| {
+    said.filter_map(move |said| {
         let (what, help) = wrong(model, operation, &said)?;
-        let message = format!("`{}` has a typical length, and {what}", said.name);
-        Some(Diagnostic::new(&rules::TYPICAL, said.at, message).help(help))
+        let finding = |name: String, help: &str| {
+            let message = format!("{name} has a typical length, and {what}");
+            Diagnostic::new(&rules::TYPICAL, said.at, message).help(help)
+        };
+        Some(match dialect {
+            Dialect::Omg | Dialect::Midl => finding(format!("`{}`", said.name), help),
+            // Of one size is all that it can be there: what else is wrong its options say.
+            Dialect::Proto => {
+                let side = if said.is_returned { "response" } else { "request" };
+                let name = format!("the {side} of `{}`", operation.name);
+                let option = format!("`option (nearcall.{side}).typical`");
+                finding(name, &format!("leave {option} out: how much room it takes is known"))
+            }
+        })
     })
 }
 

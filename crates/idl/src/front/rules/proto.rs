@@ -16,5 +16,6 @@ rules! {
     STATUS = "E0409", "ours", "no file declares names of the status that procedures raise";
     OPTION_PLACE = "E0410", "ours", "an option of Nearcall's stands where it can be kept";
     OPTION_VALUE = "E0411", "ours", "an option of Nearcall's has a value within its limits";
+    OWN_FILE = "N0412", "ours", "what `nearcall/options.proto` declares comes with the compiler";
     EXTENSION = "N0408", "ours", "what extensions add to options changes nothing here";
 }

@@ -1,22 +1,19 @@
 //! A thread that keeps house, and panics.
 
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::pin::Pin;
+use std::sync::mpsc::{self, Sender};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor};
 
 use crate::domain::DomainCore;
 use crate::error::{BindError, Ran};
 use crate::raw::{Arguments, Client, Entries, Outcome};
-use crate::testing::{Null, TestServer, null_interface};
-use crate::{Admission, Domain, DomainOptions, ExportOptions, Policy};
+use crate::testing::{FOR_EVER, Null, TestServer, apart, null_interface};
+use crate::{Admission, CurrentCall, Domain, DomainOptions, ExportOptions, Policy};
 
 const CLASSES: [AStackClass; 1] = [AStackClass { block_bytes: 0, count: 5 }];
 static INTERFACE: InterfaceDescriptor = null_interface(&CLASSES);
-
-/// Longer than any of this takes.
-const FOR_EVER: Duration = Duration::from_secs(20);
 
 const WORDS: &str = "housekeeping has panicked: on purpose";
 
@@ -28,13 +25,6 @@ fn fragile() -> (Domain, Sender<()>) {
         panic!("on purpose");
     };
     (Domain::kept_by(keep).unwrap(), say)
-}
-
-/// What `act` comes to, on a thread of its own.
-fn apart<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
-    let (say, heard) = mpsc::channel();
-    std::thread::spawn(move || say.send(act()));
-    heard
 }
 
 #[test]
@@ -63,8 +53,11 @@ fn clients_and_importers_are_told_when_housekeeping_panics() {
     apart(move || domain.shut_down()).recv_timeout(FOR_EVER).unwrap();
 }
 
-/// Says that it has begun, and returns when its call is over.
-struct Waiting(Mutex<Sender<()>>);
+/// What a procedure waits for.
+type Awaited = fn(&CurrentCall) -> Pin<Box<dyn Future<Output = ()>>>;
+
+/// Says that it has begun, and returns when that has come.
+struct Waiting(Mutex<Sender<()>>, Awaited);
 
 impl Entries for Waiting {
     fn interface(&self) -> &'static InterfaceDescriptor {
@@ -72,20 +65,29 @@ impl Entries for Waiting {
     }
 
     fn enter(&self, _procedure: usize, arguments: Arguments<'_>) -> Outcome {
-        let over = crate::current_call().expect("this is a procedure").cancelled();
+        let awaited = self.1(&crate::current_call().expect("this is a procedure"));
         self.0.lock().unwrap().send(()).expect("a test that goes on");
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(over);
+        runtime.block_on(awaited);
         arguments.results().reply(0)
     }
 }
 
 #[test]
 fn a_procedure_that_waits_for_the_end_of_its_call_is_told_when_housekeeping_panics() {
+    check_told("waiting", |call| Box::pin(call.cancelled()));
+}
+
+#[test]
+fn a_procedure_that_waits_for_the_end_of_its_server_is_told_when_housekeeping_panics() {
+    check_told("lasting", |call| Box::pin(call.ending()));
+}
+
+fn check_told(name: &str, awaited: Awaited) {
     let (domain, panics) = fragile();
     let (begins, begun) = mpsc::channel();
-    let entries = Waiting(Mutex::new(begins));
-    let server = TestServer::of("waiting", entries, domain, ExportOptions::default());
+    let entries = Waiting(Mutex::new(begins), awaited);
+    let server = TestServer::of(name, entries, domain, ExportOptions::default());
     let client = Client::new(server.import(), &INTERFACE);
     let called = apart(move || {
         let reply = client.claim::<0>(0).and_then(|call| call.post(0).map(drop));
