@@ -57,6 +57,11 @@ impl TestServer {
         TestServer { clerk, client: Domain::new().unwrap(), interface, directory }
     }
 
+    /// What it exports by.
+    pub fn clerk(&self) -> &Clerk {
+        &self.clerk
+    }
+
     /// The domain that serves.
     pub fn domain(&self) -> &Domain {
         self.clerk.domain()
