@@ -83,12 +83,13 @@ impl Entries for Notes {
 
 /// A server of one processor, to which a user alone may have two bindings.
 struct Scene {
+    /// First: a test that fails lets its processor go, for which the server's end waits.
+    go: Sender<()>,
     server: TestServer,
     notes: Arc<AtomicU32>,
     longs_before: Arc<AtomicU32>,
     was_cancelled: Arc<AtomicBool>,
     kept: Receiver<()>,
-    go: Sender<()>,
 }
 
 impl Scene {
@@ -108,7 +109,7 @@ impl Scene {
         let options =
             DomainOptions { processors_max: 1, bindings_max: 4, ..DomainOptions::default() };
         let server = TestServer::with(name, entries, options, ExportOptions::default());
-        Scene { server, notes, longs_before, was_cancelled, kept, go }
+        Scene { go, server, notes, longs_before, was_cancelled, kept }
     }
 
     fn try_import(&self) -> Result<Binding, BindError> {
@@ -251,6 +252,9 @@ fn what_runs_when_its_client_goes_is_charged_until_it_has_ended_and_is_not_cance
     let scene = Scene::new("left-running");
     let (leaver, _other) = (scene.client(), scene.client());
     scene.keep(&leaver);
+    let table = scene.server.domain().core().table.load();
+    // It is told of the end, and does not wait for the last who knows it.
+    let _halves: Vec<_> = table.bindings().cloned().collect();
     drop(leaver);
     wait_until(|| scene.table_count() == 1);
     assert!(!scene.has_room() && scene.left_behind().unbegun().is_empty());
