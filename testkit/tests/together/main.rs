@@ -22,6 +22,7 @@ mod flowing;
 mod giving_up;
 mod judging;
 mod large;
+mod left_behind;
 mod longer;
 mod nested;
 mod pending;

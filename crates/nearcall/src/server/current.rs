@@ -18,6 +18,7 @@ use super::binding::ServerBinding;
 use super::estacks;
 use super::feeds::makers::MakingTurn;
 use super::importer::Importer;
+use super::left;
 use super::table::Snapshot;
 use super::told::{Cancelled, Ending};
 use crate::domain::DomainCore;
@@ -101,16 +102,20 @@ impl CurrentCall {
 
     /// Its client has given it up, or has gone: nobody will see its results. A procedure that takes
     /// long asks now and then, and returns early; nothing forces it to (L54). In a feed's iterator
-    /// it is the feed that was given up, or the call that waits for its items now.
+    /// it is the feed that was given up, or the call that waits for its items now. A oneway call is
+    /// not cancelled because its client has gone: it is begun even after that.
     ///
-    /// # Cost: two loads, one of them of a line that the client may have; in an iterator a lock.
+    /// # Cost: two loads, one of them of a line that the client may have; a lock in an iterator, or
+    /// if the client has gone.
     pub fn is_cancelled(&self) -> bool {
         if let Some((making, turn)) = &self.making {
             return making.is_over(*turn) || self.is_client_gone();
         }
         let is_over = self.binding.claimed(self.index) != self.sequence;
         let astack = self.binding.astack(self.index);
-        is_over || turn::is_given_up(&astack.head().turn, self.sequence) || self.is_client_gone()
+        let is_left = || self.binding.leaving.has(self.index, self.sequence);
+        let is_given_up = || turn::is_given_up(&astack.head().turn, self.sequence);
+        is_over || is_given_up() || self.is_client_gone() && !is_left()
     }
 
     /// Waits until it is cancelled, for a procedure that is awaited and goes on with something that
@@ -258,7 +263,8 @@ pub(crate) fn number() -> u64 {
 pub(crate) fn served_binding() -> Option<Arc<ServerBinding>> {
     let key = served_key();
     let found = SNAPSHOT.with_borrow(|snapshot| snapshot.binding(key).cloned());
-    found.or_else(|| estacks::served_binding(key))
+    let has_left = || if key == NONE { None } else { left::served_binding(key) };
+    found.or_else(|| estacks::served_binding(key).or_else(has_left))
 }
 
 /// This thread runs calls of the bindings in `snapshot` from now on, also of one that has gone
