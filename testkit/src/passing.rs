@@ -1,7 +1,6 @@
 //! The server that descriptors are passed to and fro.
 
 use std::fs::File;
-use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
@@ -93,14 +92,5 @@ impl PassingServer for Passer {
 
     fn count(&self) -> u32 {
         count() as u32
-    }
-
-    fn append(&self, file: OwnedFd, data: &[u8]) {
-        File::from(file).write_all(data).expect("room for it");
-    }
-
-    fn keep(&self, told: OwnedFd, milliseconds: u32) {
-        File::from(told).write_all(&[1]).expect("somebody reads it");
-        std::thread::sleep(Duration::from_millis(milliseconds.into()));
     }
 }

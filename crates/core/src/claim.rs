@@ -50,19 +50,6 @@ pub fn take(claim_word: &AtomicU32, sequence: Sequence, is_open: impl FnOnce() -
     if is_open() { Taken::Run } else { Taken::Refuse }
 }
 
-/// A call has its reply: whether somebody is to be told so, because its binding is not open any
-/// more, which `is_open` says.
-///
-/// Looks after the reply, never before, as [`take`] does after the claim: who has closed the
-/// binding and made the other half of the fence either sees the reply, or is told.
-///
-/// # Cost: a load.
-#[inline(always)]
-pub fn is_end_told(is_open: impl FnOnce() -> bool) -> bool {
-    light_fence();
-    !is_open()
-}
-
 /// Claims call `sequence`. False if another processor of the server has.
 ///
 /// # Cost: one compare-and-swap, in a line that stays with the server.

@@ -28,8 +28,8 @@ use crate::domain::DomainCore;
 use crate::server::binding::ServerBinding;
 use crate::server::clerk::ClerkCore;
 use crate::server::handshake::{Handshake, Progress};
+use crate::server::holding;
 use crate::server::requests;
-use crate::server::{holding, left};
 use crate::wire::Socket;
 
 /// Token of the waker.
@@ -208,7 +208,7 @@ impl Housekeeping {
         holding::judge_again(core);
         self.stale_since().get_or_insert_with(Instant::now);
         core.introductions.forget(core, gone);
-        gone.let_go();
+        gone.give_back();
         self.take(gone.token);
         self.forget_life(gone.token);
         let _ = self.poller.remove(&gone.socket);
@@ -518,14 +518,13 @@ fn step(core: &Arc<DomainCore>, UnderWay { handshake, deadline }: UnderWay) {
     }
 }
 
-/// An importer has gone: nothing more is taken from it but what it has posted oneway, and what runs
-/// is left to finish (L51, L54).
+/// An importer has gone: nothing more is taken from it, what runs is left to finish (L51, L54).
 fn end_served(core: &Arc<DomainCore>, binding: &Arc<ServerBinding>) {
     let reason = match binding.importer.has_ended() {
         true => RevokeReason::PeerDied,
         false => RevokeReason::PeerHungUp,
     };
-    left::revoke(core, binding, reason);
+    binding.revoke(reason);
     core.housekeeping.forget_importer(core, binding);
 }
 

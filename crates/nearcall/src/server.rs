@@ -17,7 +17,6 @@ pub(crate) mod holding;
 pub(crate) mod importer;
 pub(crate) mod introductions;
 pub(crate) mod kept_house;
-pub(crate) mod left;
 pub(crate) mod limits;
 mod named_socket;
 pub(crate) mod processors;

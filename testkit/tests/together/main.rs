@@ -22,7 +22,6 @@ mod flowing;
 mod giving_up;
 mod judging;
 mod large;
-mod left_behind;
 mod longer;
 mod nested;
 mod pending;

@@ -36,8 +36,6 @@ struct Server {
     /// Whether the first that goes on after a meeting keeps its processor, until nobody does.
     kept: Arc<AtomicU32>,
     dropped: Arc<AtomicU32>,
-    notes: AtomicU32,
-    cancelled_notes: AtomicU32,
 }
 
 /// Counts its drop.
@@ -162,17 +160,6 @@ impl AwaitedAsyncServer for Server {
         }
         count
     }
-
-    async fn note(&self, milliseconds: u32) {
-        let call = current_call().expect("this is a procedure");
-        wait(milliseconds.into()).await;
-        self.cancelled_notes.fetch_add(u32::from(call.is_cancelled()), SeqCst);
-        self.notes.fetch_add(1, SeqCst);
-    }
-
-    async fn notes(&self) -> (u32, u32) {
-        (self.notes.load(SeqCst), self.cancelled_notes.load(SeqCst))
-    }
 }
 
 /// Nobody keeps its processor, the next one is to, somebody does.
@@ -211,14 +198,8 @@ impl Scene {
         let dropped = Arc::new(AtomicU32::new(0));
         let meeting = smol::lock::Barrier::new(MEETING);
         let kept = Arc::new(AtomicU32::new(NOBODY));
-        let server = Server {
-            next,
-            meeting,
-            dropped: Arc::clone(&dropped),
-            kept: Arc::clone(&kept),
-            notes: AtomicU32::new(0),
-            cancelled_notes: AtomicU32::new(0),
-        };
+        let server =
+            Server { next, meeting, dropped: Arc::clone(&dropped), kept: Arc::clone(&kept) };
         let mut options = ExportOptions::default();
         options.scope = Some(Scope::Directory(directory.path().to_owned()));
         let entries = AwaitedAsyncEntries::new(server);
@@ -507,46 +488,4 @@ fn who_waits_for_its_servers_end_returns_then_and_its_results_arrive() {
             assert!(call.collect().unwrap());
         }
     }
-}
-
-/// What waits when its client goes, and what is begun after that. Others of that client are
-/// dropped.
-#[test]
-fn what_is_oneway_is_finished_when_its_client_has_gone() {
-    let scene = Scene::new(2, None);
-    let staying = scene.client();
-    for (round, milliseconds) in (1..).zip([0, 1, 50, 50]) {
-        for leaving in [scene.client(), scene.twin()] {
-            let posted = leaving.posting().forever().unwrap();
-            scene.wait_until_begun(1);
-            (0..NOTES).for_each(|_| leaving.note(milliseconds).unwrap());
-            drop(posted);
-            drop(leaving);
-            while Arc::strong_count(&scene.dropped) > 2 {
-                std::thread::yield_now();
-            }
-        }
-        let wanted = 2 * round * NOTES;
-        while staying.notes().unwrap().0 < wanted {
-            std::thread::yield_now();
-        }
-        assert_eq!(staying.notes().unwrap(), (wanted, 0));
-    }
-    // Nothing is kept of who has gone.
-    while scene.clerk.binding_count() > 1 {
-        std::thread::yield_now();
-    }
-}
-
-/// Calls of `note` that a client has under way at once.
-const NOTES: u32 = 5;
-
-#[test]
-fn a_domain_that_ends_drops_what_is_oneway_and_waits() {
-    let scene = Scene::new(2, None);
-    let leaving = scene.client();
-    leaving.note(LONG.as_millis() as u32).unwrap();
-    drop(leaving);
-    // It waits for nothing that takes so long.
-    scene.domain.shut_down();
 }

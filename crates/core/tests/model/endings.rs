@@ -2,15 +2,15 @@
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use loom::sync::{Arc, Mutex};
+use loom::sync::Arc;
 use loom::thread;
 
-use crate::claim::{Taken, claim, is_end_told, take, was_claimed};
+use crate::claim::{Taken, claim, take, was_claimed};
 use crate::sync::{AtomicU32, light_fence};
 use crate::termination::{Outcome, Proof, classify};
 use crate::turn::{
-    Bury, Look, Mode, Phase, Poll, Reply, TurnWord, abort, bury, doze, is_given_up, is_idle, look,
-    may_run, poll, post, read, reply,
+    Bury, Look, Mode, Phase, Poll, Reply, TurnWord, abort, bury, doze, is_idle, look, may_run,
+    poll, post, read, reply,
 };
 use crate::world::{AStack, arguments, call, explore, results};
 
@@ -197,56 +197,5 @@ pub fn revoke_against_take() {
             processor.join().unwrap();
         }
         revoker.join().unwrap();
-    });
-}
-
-/// The client has gone behind its oneway call while a processor comes upon that: it is begun once,
-/// by that one or by who is handed what housekeeping has claimed, and in the end nobody takes it
-/// for one that runs.
-pub fn leave_against_take() {
-    explore(3, || {
-        let astack = AStack::new(Phase::IdleHot);
-        let is_open = Arc::new(AtomicU32::new(1));
-        let left = Arc::new(Mutex::new(None));
-        astack.put_arguments(call(1));
-        post(&astack.turn, call(1)).unwrap();
-        let processor = {
-            let (astack, is_open) = (Arc::clone(&astack), Arc::clone(&is_open));
-            let left = Arc::clone(&left);
-            thread::spawn(move || {
-                let Look::Posted(call) = look(&astack.turn, &astack.claim) else {
-                    return;
-                };
-                match take(&astack.claim, call, || is_open.load(Relaxed) == 1) {
-                    Taken::Run => {}
-                    Taken::Refuse => assert_eq!(*left.lock().unwrap(), Some(call)),
-                    Taken::Not => return,
-                }
-                astack.run(call, Mode::Bell);
-                if is_end_told(|| is_open.load(Relaxed) == 1) {
-                    *left.lock().unwrap() = None;
-                }
-            })
-        };
-        let is_due = {
-            let mut left = left.lock().unwrap();
-            let is_due = look(&astack.turn, &astack.claim) == Look::Posted(call(1))
-                && claim(&astack.claim, call(1));
-            *left = Some(call(1));
-            is_due
-        };
-        is_open.store(0, Relaxed);
-        if is_due {
-            astack.run(call(1), Mode::Bell);
-            *left.lock().unwrap() = None;
-        } else {
-            // The heavy half of the fence.
-            light_fence();
-            if is_given_up(&astack.turn, call(1)) {
-                *left.lock().unwrap() = None;
-            }
-        }
-        processor.join().unwrap();
-        assert_eq!((astack.runs.load(Relaxed), *left.lock().unwrap()), (1, None));
     });
 }

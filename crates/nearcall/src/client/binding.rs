@@ -386,10 +386,6 @@ impl ClientBinding {
         self.biases.iter().for_each(Bias::close);
         // First: what the server said it then said before any call was buried.
         self.control.hang_up();
-        if reason == RevokeReason::Released {
-            // Nobody waits: what was posted oneway is the server's to begin (design note 0015).
-            return;
-        }
         for astack in self.regions().flat_map(|region| region.region.astacks()) {
             let turn = &astack.head().turn;
             if turn::bury(turn, astack.record().sequence()) == Bury::WakeClient {

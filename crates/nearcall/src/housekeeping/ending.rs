@@ -81,7 +81,6 @@ fn end(core: &Arc<DomainCore>) {
     house.forget_all();
     // They know their bindings, and these know them.
     core.table.load().bindings().for_each(|binding| binding.suspended.clear());
-    core.processors.left.clear_suspended();
     core.table.clear();
     house.wake_all_concerned();
 }

@@ -31,9 +31,7 @@ struct Lists {
     again: VecDeque<Deferred>,
     /// The domain has ended: nobody enters anything again.
     has_ended: bool,
-    looks: VecDeque<Look>,
-    /// One of them is for what was left behind.
-    has_left: bool,
+    looks: VecDeque<Asking>,
     /// A relief looks again and again whether the watcher is stuck.
     has_relief: bool,
 }
@@ -42,24 +40,6 @@ impl Lists {
     fn is_some(&self) -> bool {
         !self.woken.is_empty() || !self.again.is_empty() || !self.looks.is_empty()
     }
-
-    fn next_look(&mut self) -> Option<Next> {
-        Some(match self.looks.pop_front()? {
-            Look::At(asking) => Next::Look(asking),
-            Look::Left => {
-                self.has_left = false;
-                Next::Left
-            }
-        })
-    }
-}
-
-/// What the watcher is asked to look at.
-#[derive(Debug)]
-enum Look {
-    At(Asking),
-    /// What clients have left behind that have gone.
-    Left,
 }
 
 /// A binding that the watcher is asked to look at.
@@ -85,7 +65,6 @@ pub(crate) enum Next {
     Resume(Arc<Suspended>),
     Again(Deferred),
     Look(Asking),
-    Left,
 }
 
 impl Asked {
@@ -119,21 +98,8 @@ impl Asked {
     /// A binding is to be looked at.
     pub fn look(&self, asks: Asking) {
         let mut lists = self.lists();
-        let is_same = |known: &Look| match known {
-            Look::At(known) => Arc::ptr_eq(&known.binding, &asks.binding),
-            Look::Left => false,
-        };
-        if !lists.looks.iter().any(is_same) {
-            lists.looks.push_back(Look::At(asks));
-        }
-        self.note(&lists);
-    }
-
-    /// Calls were left behind: the watcher is to look for them once.
-    pub fn look_for_left(&self) {
-        let mut lists = self.lists();
-        if !std::mem::replace(&mut lists.has_left, true) {
-            lists.looks.push_back(Look::Left);
+        if !lists.looks.iter().any(|known| Arc::ptr_eq(&known.binding, &asks.binding)) {
+            lists.looks.push_back(asks);
         }
         self.note(&lists);
     }
@@ -164,7 +130,7 @@ impl Asked {
             lists.again.pop_front().map(Next::Again)
         } else if batch.looks_count > 0 {
             batch.looks_count -= 1;
-            lists.next_look()
+            lists.looks.pop_front().map(Next::Look)
         } else {
             None
         };

@@ -1,8 +1,6 @@
 //! A binding as its server holds it.
 
 mod charging;
-mod leaving;
-mod standing;
 
 use std::collections::HashMap;
 use std::mem::offset_of;
@@ -21,7 +19,6 @@ use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::{HeadWords, fence, futex};
 
-use self::leaving::Leaving;
 use super::clerk::ClerkCore;
 use super::descriptors::Arrived;
 use super::exported::SharedEntries;
@@ -31,9 +28,10 @@ use super::kept_house::KeptHouse;
 use super::prompt::prompt_procedures;
 use super::quota::{Account, Charge};
 use super::requests::Growing;
+use super::rules::Decision;
 use super::suspended::SuspendedCalls;
 use super::trust::{Member, TrustClass};
-use crate::audit::Audit;
+use crate::audit::{Audit, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
 use crate::wire::Socket;
@@ -94,8 +92,6 @@ pub(crate) struct ServerBinding {
     pub feeds: Feeds,
     /// Its calls whose procedures await something.
     pub suspended: SuspendedCalls,
-    /// What its client has left behind. Last: what the binding holds has gone before.
-    pub leaving: Leaving,
 }
 
 const _: () = assert!(offset_of!(ServerBinding, entries) == 0);
@@ -211,7 +207,6 @@ impl ServerBinding {
             arrived: Mutex::default(),
             feeds: Feeds::default(),
             suspended: SuspendedCalls::default(),
-            leaving: Leaving::default(),
         }
     }
 
@@ -261,6 +256,41 @@ impl ServerBinding {
         is_usual
     }
 
+    /// Whether the client may call this procedure.
+    pub fn permits(&self, procedure: u32) -> bool {
+        self.permitted.as_ref().is_none_or(|permitted| permitted.allows(procedure))
+    }
+
+    /// Procedures that the client may call; `None`: all.
+    pub fn permitted(&self) -> &Option<Permitted> {
+        &self.permitted
+    }
+
+    /// Whom the policy has admitted: the importer, or who stands for it.
+    pub fn admitted(&self) -> &Arc<Importer> {
+        self.introducer.as_ref().map_or(&self.importer, |introducer| &introducer.admitted)
+    }
+
+    /// What a binding is made by that its client introduces somebody to: what this one was.
+    pub fn passed_on(&self) -> Decision {
+        let (priority, limits) = (self.priority, self.account.limits());
+        let verdict = Ok(self.permitted.clone());
+        let trust_class = self.class.name.split.clone();
+        Decision { rule: "introduced".to_owned(), verdict, priority, limits, trust_class }
+    }
+
+    /// As what it stands for whom its client introduces.
+    pub fn introduces(&self) -> Introducer {
+        Introducer::of(&self.importer, self.admitted())
+    }
+
+    /// What audit records are about.
+    pub fn subject(&self) -> Subject<'_> {
+        let giver = self.introducer.as_ref().map(|introducer| &*introducer.giver);
+        let interface = self.entries.interface().name;
+        Subject { name: &self.name, interface, importer: &self.importer, giver }
+    }
+
     /// Whether this procedure runs on an E-stack.
     pub fn runs_on_estack(&self, procedure: u32) -> bool {
         let is_leaf = |procedure: &ProcedureDescriptor| procedure.is_leaf;
@@ -281,23 +311,15 @@ impl ServerBinding {
         self.socket.stream().is_ours().then(|| self.audit.may_warn(self.class.user())).flatten()
     }
 
-    /// Its client has gone. What it holds is given back, unless calls were left behind: with them.
-    pub fn let_go(&self) {
-        self.growing().take();
-        self.feeds.clear();
-        self.suspended.clear_waited_for(|index, sequence| self.leaving.has(index, sequence));
-        if !self.leaving.has_some() {
-            self.give_back();
-        }
-    }
-
     /// Nobody serves it any more: its user has its share back, although a sleeping processor may
     /// still know the binding. What is mapped until then stays charged.
-    fn give_back(&self) {
+    pub fn give_back(&self) {
         self.member.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.growing().take();
         self.lent().clear();
         self.forget_arrived();
+        self.feeds.clear();
         self.suspended.clear();
     }
 
@@ -406,7 +428,7 @@ impl ServerBinding {
         head.origin.store(0, Ordering::Relaxed);
         wake_after(turn::reply(&head.turn, sequence, Mode::Bell), &head.turn);
         if !self.state.is_open() {
-            self.told_end(astack.record().index, sequence);
+            self.hang_up_when_idle();
         }
     }
 
@@ -419,17 +441,8 @@ impl ServerBinding {
                 // It was revoked in an orderly way: that is over, too.
                 self.socket.hang_up();
             }
-            if reason == RevokeReason::Fault {
-                self.leaving.break_off();
-            }
             return false;
         }
-        self.told_revoked(reason);
-        true
-    }
-
-    /// The same of one that was open just now, and is not any more.
-    pub fn told_revoked(&self, reason: RevokeReason) {
         self.audit.revoked(self.subject(), reason);
         if reason.is_orderly() {
             self.refuse_posted();
@@ -439,6 +452,7 @@ impl ServerBinding {
         } else {
             self.socket.hang_up();
         }
+        true
     }
 
     /// No processor looks any more: refuses what is posted, and hangs up. A call that is suspended
@@ -468,18 +482,9 @@ impl ServerBinding {
         }
     }
 
-    /// A call of a binding that is not open has ended.
-    #[cold]
-    pub fn told_end(&self, index: u32, sequence: Sequence) {
-        match self.state.reason() {
-            Some(reason) if !reason.is_orderly() => self.end_left(index, sequence),
-            _ => self.hang_up_when_idle(),
-        }
-    }
-
     /// A revoked binding has run a call to its end: if it was the last one, hangs up.
     #[cold]
-    fn hang_up_when_idle(&self) {
+    pub fn hang_up_when_idle(&self) {
         // A processor that claims behind this fence sees that the binding is revoked, and refuses;
         // what one claimed before it, and runs, is pending for whoever looks behind it.
         let is_fenced = fence::is_available();

@@ -229,10 +229,7 @@ impl Clerk {
         self.core.replace_policy(policy)?;
         let snapshot = self.domain.core().table.load();
         let bindings = snapshot.bindings().filter(|binding| self.is_of(binding));
-        let count = bindings.filter(|binding| self.core.judge_again(binding)).count();
-        // Behind those: one whose client has gone meanwhile is here.
-        self.core.judge_left(&self.domain.core().processors.left, |binding| self.is_of(binding));
-        Ok(count)
+        Ok(bindings.filter(|binding| self.core.judge_again(binding)).count())
     }
 
     /// How many bindings there are to it now.
@@ -267,8 +264,6 @@ impl Drop for Clerk {
         for binding in core.table.load().bindings().filter(|binding| self.is_of(binding)) {
             binding.revoke(RevokeReason::ShutDown);
         }
-        // Behind those, as for another policy.
-        core.processors.left.end_those(|binding| self.is_of(binding));
         core.housekeeping.tell_of_ending();
     }
 }
@@ -344,12 +339,8 @@ impl ClerkCore {
 
     /// Revokes a binding that the policy would not make now, or not so. Whether it did.
     pub fn judge_again(&self, binding: &ServerBinding) -> bool {
-        !self.would_make(binding) && binding.revoke(RevokeReason::OtherPolicy)
-    }
-
-    /// Whether the policy would make a binding just so.
-    pub fn would_make(&self, binding: &ServerBinding) -> bool {
-        self.decide(binding.admitted()).verdict.as_ref() == Ok(binding.permitted())
+        let is_same = self.decide(binding.admitted()).verdict.as_ref() == Ok(binding.permitted());
+        !is_same && binding.revoke(RevokeReason::OtherPolicy)
     }
 
     /// Asks the policy.

@@ -18,7 +18,6 @@ use super::binding::ServerBinding;
 use super::estacks;
 use super::feeds::makers::MakingTurn;
 use super::importer::Importer;
-use super::left;
 use super::table::Snapshot;
 use super::told::{Cancelled, Ending};
 use crate::domain::DomainCore;
@@ -102,20 +101,16 @@ impl CurrentCall {
 
     /// Its client has given it up, or has gone: nobody will see its results. A procedure that takes
     /// long asks now and then, and returns early; nothing forces it to (L54). In a feed's iterator
-    /// it is the feed that was given up, or the call that waits for its items now. A oneway call is
-    /// not cancelled because its client has gone: it is begun even after that.
+    /// it is the feed that was given up, or the call that waits for its items now.
     ///
-    /// # Cost: two loads, one of them of a line that the client may have; a lock in an iterator, or
-    /// if the client has gone.
+    /// # Cost: two loads, one of them of a line that the client may have; in an iterator a lock.
     pub fn is_cancelled(&self) -> bool {
         if let Some((making, turn)) = &self.making {
             return making.is_over(*turn) || self.is_client_gone();
         }
         let is_over = self.binding.claimed(self.index) != self.sequence;
         let astack = self.binding.astack(self.index);
-        let is_left = || self.binding.leaving.has(self.index, self.sequence);
-        let is_given_up = || turn::is_given_up(&astack.head().turn, self.sequence);
-        is_over || is_given_up() || self.is_client_gone() && !is_left()
+        is_over || turn::is_given_up(&astack.head().turn, self.sequence) || self.is_client_gone()
     }
 
     /// Waits until it is cancelled, for a procedure that is awaited and goes on with something that
@@ -263,8 +258,7 @@ pub(crate) fn number() -> u64 {
 pub(crate) fn served_binding() -> Option<Arc<ServerBinding>> {
     let key = served_key();
     let found = SNAPSHOT.with_borrow(|snapshot| snapshot.binding(key).cloned());
-    let has_left = || if key == NONE { None } else { left::served_binding(key) };
-    found.or_else(|| estacks::served_binding(key).or_else(has_left))
+    found.or_else(|| estacks::served_binding(key))
 }
 
 /// This thread runs calls of the bindings in `snapshot` from now on, also of one that has gone

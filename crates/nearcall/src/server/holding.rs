@@ -107,7 +107,6 @@ impl Known {
 pub(crate) fn judge(core: &DomainCore) {
     let processors = &core.processors;
     if processors.holding.judge(&core.table.load(), core.options.processors_max) {
-        processors.let_go_left();
         // Its bells are to be heard again, by whoever sleeps.
         processors.announce();
     }

@@ -19,7 +19,6 @@ use super::estacks;
 use super::feeds::makers::Makers;
 use super::feeds::source::Asker;
 use super::holding::{self, Holding};
-use super::left::LeftBehind;
 use super::residents::{self, Residents};
 use super::role::{Role, is_crowd};
 use super::suspended::Suspended;
@@ -90,8 +89,6 @@ pub(crate) struct Processors {
     pub holding: Holding,
     /// Calls that the watcher has found and hands over.
     pub backlog: Backlog,
-    /// Calls that clients have left behind.
-    pub left: LeftBehind,
     /// What E-stacks need.
     #[cfg(feature = "threads")]
     pub estacks: estacks::Common,
@@ -122,7 +119,6 @@ impl Processors {
             makers: Makers::default(),
             holding: Holding::default(),
             backlog: Backlog::new(processors_max),
-            left: LeftBehind::default(),
             #[cfg(feature = "threads")]
             estacks: estacks::Common::default(),
         }
@@ -148,7 +144,6 @@ impl Processors {
         for binding in snapshot.bindings() {
             binding.revoke(nearcall_core::RevokeReason::ShutDown);
         }
-        self.left.end();
         self.announce();
         if current::is_processor() {
             return;
@@ -237,7 +232,7 @@ impl Processors {
         }
     }
 
-    pub(super) fn tell_of_asked(&self) {
+    fn tell_of_asked(&self) {
         if !self.has_watch(current::number()) {
             self.hail_watcher();
         }

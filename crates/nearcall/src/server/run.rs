@@ -57,7 +57,7 @@ pub(crate) fn run(
     match claim::take(&line.claim, sequence, || binding.state.is_open()) {
         Taken::Run => {}
         Taken::Refuse => {
-            go_on_closed(binding, astack, sequence);
+            binding.refuse_claimed(astack, sequence);
             return None;
         }
         Taken::Not => return None,
@@ -74,35 +74,6 @@ pub(crate) fn run(
     before_reply();
     end(binding, turn::reply(&head.turn, sequence, mode), astack, sequence);
     Some(served(words, own_processor))
-}
-
-/// Goes on with a claimed call whose binding is not open any more: refuses it, unless its client
-/// has gone since it was claimed, and has left it behind.
-#[cold]
-#[inline(never)]
-fn go_on_closed(binding: &ServerBinding, astack: AStack<'_, ServerAStack>, sequence: Sequence) {
-    if binding.leaving.has(astack.record().index, sequence) {
-        // What was loaded before is looked at no more.
-        let words = HeadWords::load(astack.head());
-        run_unusual((binding, astack), sequence, words, Mode::Bell, || {});
-    } else {
-        binding.refuse_claimed(astack, sequence);
-    }
-}
-
-/// Runs a call that was claimed when its client was found to have gone.
-#[cold]
-pub(crate) fn run_left(
-    (binding, astack): (&ServerBinding, AStack<'_, ServerAStack>),
-    (sequence, words): (Sequence, HeadWords),
-) -> Option<Served> {
-    let index = astack.record().index;
-    if !binding.leaving.has(index, sequence) {
-        // The client was found to have broken the protocol.
-        binding.end_left(index, sequence);
-        return None;
-    }
-    run_unusual((binding, astack), sequence, words, Mode::Bell, || {})
 }
 
 /// Goes on with a claimed call that is not as most are: it is refused, or entered after a closer
@@ -222,15 +193,9 @@ fn end(
     if reply != Reply::ClientAwake {
         end_unusually(binding, reply, astack, sequence);
     }
-    if claim::is_end_told(|| binding.state.is_open()) {
-        end_closed(binding, astack, sequence);
+    if !binding.state.is_open() {
+        binding.hang_up_when_idle();
     }
-}
-
-#[cold]
-#[inline(never)]
-fn end_closed(binding: &ServerBinding, astack: AStack<'_, ServerAStack>, sequence: Sequence) {
-    binding.told_end(astack.record().index, sequence);
 }
 
 #[cold]

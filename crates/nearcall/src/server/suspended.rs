@@ -12,8 +12,7 @@
 //! ```
 //!
 //! To its client such a call is one that was claimed and takes long; the A-stack is the server's
-//! until the reply. When its client goes, what that would have waited for is dropped; what is
-//! oneway is finished (`binding/leaving.rs`).
+//! until the reply. When the binding ends, what its client would have waited for is dropped.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -59,18 +58,8 @@ pub(crate) struct SuspendedCalls {
 #[derive(Default)]
 struct Calls {
     by_astack: HashMap<u32, Arc<Suspended>>,
-    ends: Ends,
-}
-
-/// Which of a binding's suspended calls are over.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-enum Ends {
-    #[default]
-    None,
-    /// The client has gone: those that it has not left behind.
-    WaitedFor,
     /// The binding has ended.
-    All,
+    are_over: bool,
 }
 
 /// Polls the procedure of a call for the first time, on the processor that has taken it. If it has
@@ -153,16 +142,6 @@ impl Suspended {
         run::reply_later(call, self.sequence, finish);
     }
 
-    /// Whether it is, where these are.
-    #[cold]
-    fn is_over(&self, ends: Ends) -> bool {
-        match ends {
-            Ends::None => false,
-            Ends::WaitedFor => !self.binding.leaving.has(self.index, self.sequence),
-            Ends::All => true,
-        }
-    }
-
     /// Nobody will see what it returns. One that is being polled is dropped after that.
     fn end(&self) {
         let mut kept = match self.procedure.try_lock() {
@@ -204,7 +183,7 @@ impl SuspendedCalls {
 
     fn insert(&self, suspended: &Arc<Suspended>) {
         let mut calls = self.calls();
-        if calls.ends == Ends::None || !suspended.is_over(calls.ends) {
+        if !calls.are_over {
             calls.by_astack.insert(suspended.index, Arc::clone(suspended));
         }
     }
@@ -214,34 +193,17 @@ impl SuspendedCalls {
     }
 
     fn drop_if_over(&self, suspended: &Suspended) {
-        let ends = self.calls().ends;
-        if ends != Ends::None && suspended.is_over(ends) {
+        let are_over = self.calls().are_over;
+        if are_over {
             suspended.end();
         }
-    }
-
-    /// Their A-stacks, and their numbers there.
-    pub fn all(&self) -> Vec<(u32, Sequence)> {
-        let calls = self.calls();
-        calls.by_astack.iter().map(|(index, suspended)| (*index, suspended.sequence)).collect()
-    }
-
-    /// The client has gone: drops all but those of which `is_left` says that they were left behind.
-    pub fn clear_waited_for(&self, is_left: impl Fn(u32, Sequence) -> bool) {
-        let over: Vec<_> = {
-            let mut calls = self.calls();
-            calls.ends = calls.ends.max(Ends::WaitedFor);
-            let is_over = |index: &u32, each: &mut Arc<Suspended>| !is_left(*index, each.sequence);
-            calls.by_astack.extract_if(is_over).collect()
-        };
-        over.iter().for_each(|(_, suspended)| suspended.end());
     }
 
     /// The binding has ended: drops all of them.
     pub fn clear(&self) {
         let all = {
             let mut calls = self.calls();
-            calls.ends = Ends::All;
+            calls.are_over = true;
             std::mem::take(&mut calls.by_astack)
         };
         all.values().for_each(|suspended| suspended.end());

@@ -34,7 +34,6 @@ use crate::spinning;
 
 mod handing;
 pub(super) mod hot;
-mod left;
 mod shared;
 mod tallies;
 
@@ -73,8 +72,6 @@ pub(crate) struct Watch<'c> {
     owed: Vec<Owed>,
     /// What a pass finds; kept for its memory.
     found: Vec<Found>,
-    /// Bindings that have gone, of which it has found calls that were left behind.
-    left: Vec<Arc<ServerBinding>>,
     /// What this pass finds is handed over, and the keys of what was.
     hands_over: bool,
     handed: Vec<u64>,
@@ -133,7 +130,6 @@ impl<'c> Watch<'c> {
             group: 0,
             owed: Vec::new(),
             found: Vec::new(),
-            left: Vec::new(),
             hands_over: false,
             handed: Vec::new(),
             looks: 0,
@@ -280,7 +276,6 @@ impl<'c> Watch<'c> {
                     self.run_again(call);
                 }
                 Next::Look(asking) => has_served |= self.look_as_asked(&asking),
-                Next::Left => self.find_left(),
             }
         }
         has_served

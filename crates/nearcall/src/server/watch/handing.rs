@@ -46,9 +46,6 @@ impl Watch<'_> {
         let Some(binding) = self.binding(found) else {
             return false;
         };
-        if let Place::Left(_) = found.place {
-            return self.serve_here(found);
-        }
         let (binding, index, words) = (Arc::clone(binding), found.index, found.call.1);
         // What its procedures wait for keeps those at the processor that has begun them.
         if binding.runs_on_estack(words.selector()) {
@@ -61,7 +58,7 @@ impl Watch<'_> {
         self.left_looks = 0;
         self.handed.push(hot_key(&binding, index));
         match found.place {
-            Place::Hot(_) | Place::Left(_) => {}
+            Place::Hot(_) => {}
             Place::Tallied(_) => self.forget_tallied(&binding, index),
             Place::Owed(at) => self.note_owed_served(at, index),
         }
@@ -77,9 +74,7 @@ impl Watch<'_> {
             for each in found {
                 let is_its = |binding: &Arc<ServerBinding>| binding.priority == priority;
                 let is_there = self.binding(each).is_some_and(is_its);
-                // What was left behind is begun here, each in its share.
-                let is_left = matches!(each.place, Place::Left(_));
-                if is_there && !is_left && !self.is_handed(each) && !self.hand_over(each) {
+                if is_there && !self.is_handed(each) && !self.hand_over(each) {
                     return;
                 }
             }

@@ -213,21 +213,6 @@ impl Watch<'_> {
         served
     }
 
-    /// Runs a call that was claimed when its client was found to have gone.
-    pub(super) fn run_left(
-        &self,
-        binding: &ServerBinding,
-        index: u32,
-        call: (Sequence, HeadWords),
-    ) -> Option<u32> {
-        let entered = self.processors.enter();
-        // Others that were left behind are not to wait for as long as this one may take.
-        self.processors.call_relief_for_asked();
-        let served = run::run_left((binding, binding.astack(index)), call);
-        self.leave(entered);
-        served.map(|served| served.client_processor.into())
-    }
-
     /// Goes on with a suspended call, as it runs one.
     pub(super) fn resume(&self, suspended: &Arc<Suspended>) {
         let entered = self.processors.enter();

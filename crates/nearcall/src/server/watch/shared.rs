@@ -40,7 +40,7 @@ pub(super) struct Found {
     /// Of its binding.
     pub key: u64,
     /// None before it is of the same binding.
-    pub is_first: bool,
+    is_first: bool,
 }
 
 /// Where its binding is known from.
@@ -49,7 +49,6 @@ pub(super) enum Place {
     Hot(usize),
     Tallied(usize),
     Owed(usize),
-    Left(usize),
 }
 
 impl Watch<'_> {
@@ -303,7 +302,6 @@ impl Watch<'_> {
                 is_it.then(|| tally.binding())
             }
             Place::Owed(at) => self.owed.get(at).map(|owed| &owed.binding),
-            Place::Left(at) => self.left.get(at),
         }
     }
 
@@ -321,10 +319,6 @@ impl Watch<'_> {
             (_, None) => false,
             (Place::Hot(at), Some(_)) => self.serve_hot(at, found.call),
             (Place::Tallied(at), Some(_)) => self.serve_tallied(at, found.index, found.call),
-            (Place::Left(_), Some(binding)) => {
-                let binding = Arc::clone(binding);
-                self.serve_left_behind(&binding, found.index)
-            }
             (Place::Owed(at), Some(binding)) => {
                 let binding = Arc::clone(binding);
                 self.note_owed_served(at, found.index);
