@@ -234,7 +234,8 @@ impl Stream {
         let message = match rustix::net::recvmsg(&self.socket, slices, &mut control, flags) {
             Ok(message) => message,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
-            Err(Errno::CONNRESET) => return Err(SocketError::HungUp),
+            // Said once, of a peer that went without having read; what it has sent is behind it.
+            Err(Errno::CONNRESET) => return self.try_receive(buffer, descriptors_max),
             Err(errno) => return Err(failed("receive")(errno)),
         };
         let mut descriptors = Vec::new();

@@ -62,7 +62,11 @@ impl Introductions {
         number: u32,
     ) -> Result<(), String> {
         let send = |message: &Message<'_>, theirs: &[_]| giver.socket.send(message, theirs);
-        let told = |sent: Result<(), WireError>| sent.map_err(|error| error.to_string());
+        let told = |sent: Result<(), WireError>| match sent {
+            // As in `requests`: it has gone.
+            Ok(()) | Err(WireError::Socket(SocketError::HungUp)) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
         let Some((introduction, theirs)) = Introduction::new(core, giver) else {
             return told(send(&Message::NotIntroduced { number }, &[]));
         };

@@ -9,6 +9,7 @@ use nearcall_abi::{AStackClass, LENT_COUNT_MAX, MESSAGE_BYTES_MAX};
 use nearcall_core::RevokeReason;
 use nearcall_os::descriptor::PeerDescriptor;
 use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::socket::SocketError;
 
 use super::binding::{ServerAStack, ServerBinding};
 use super::descriptors::Next;
@@ -147,7 +148,11 @@ fn refuse_growth(binding: &ServerBinding) -> Result<(), String> {
 }
 
 fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
-    binding.socket.send(message, &[]).map_err(|error| error.to_string())
+    match binding.socket.send(message, &[]) {
+        // It has gone, which is no fault: its end is found behind what it has sent.
+        Ok(()) | Err(WireError::Socket(SocketError::HungUp)) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// Maps a segment of the client's for as long as it is kept. `None`: over its user's share, or the

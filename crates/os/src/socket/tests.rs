@@ -114,6 +114,16 @@ fn an_end_closed_with_a_packet_unread_is_a_hang_up() {
 }
 
 #[test]
+fn what_an_end_has_sent_that_is_closed_with_a_packet_unread_comes_first() {
+    let (here, there) = pair();
+    there.send(b"unread", &[], NOW).unwrap();
+    here.send(b"last", &[], NOW).unwrap();
+    drop(here);
+    assert_eq!(there.receive(&mut [0; 8], 0, NOW).unwrap().bytes, 4);
+    assert!(matches!(received(&there, 8, 0), SocketError::HungUp));
+}
+
+#[test]
 fn an_empty_packet_of_a_peer_is_a_hang_up() {
     let (here, there) = pair();
     rustix::net::send(&here, &[], SendFlags::empty()).unwrap();
