@@ -458,12 +458,11 @@ fn elements<T: Element>(
 ) -> Result<Vec<T>, Malformed> {
     const { assert!(size_of::<T>() > 0) };
     let count = bytes / size_of::<T>();
-    let mut elements = Vec::<T>::with_capacity(count);
+    let mut elements = huge::with_capacity::<T>(count);
     let base = elements.as_mut_ptr().cast::<MaybeUninit<u8>>();
     // SAFETY: the vector has room for so many elements, which are as many bytes, alive and not
     // looked at by anybody else until the copy has ended; they may be anything.
     let target = unsafe { std::slice::from_raw_parts_mut(base, count * size_of::<T>()) };
-    huge::ask(target);
     let written = copy(target)?;
     let is_all = written.len() == count * size_of::<T>();
     assert!(is_all && std::ptr::eq(written.as_ptr(), base.cast()), "all elements are copied here");

@@ -60,8 +60,7 @@ impl<'a> Opaque<'a> {
 
     /// A copy of all of them.
     pub fn to_vec(&self) -> Vec<u8> {
-        let mut target = Vec::with_capacity(self.len());
-        huge::ask(target.spare_capacity_mut());
+        let mut target = huge::with_capacity(self.len());
         self.span.append_to(0, self.len(), &mut target);
         target
     }

@@ -257,11 +257,7 @@ fn taken(bytes: usize) -> Vec<Block> {
             fits.map(|index| kept.swap_remove(index))
         })
     });
-    kept.unwrap_or_else(|| {
-        let fresh = vec![0; count];
-        huge::ask(&fresh);
-        fresh
-    })
+    kept.unwrap_or_else(|| huge::zeros(count))
 }
 
 /// Keeps memory for a later call, in place of less if there is enough.
