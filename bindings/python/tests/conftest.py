@@ -30,9 +30,10 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> None:
 #: Confines a process before its ``main``; ``tests/confined`` says how it is asked to.
 CONFINING = PROGRAMS / "deps/libconfining.so"
 RECORD = "NEARCALL_CONFINED_RECORD"
+KIND = "NEARCALL_CONFINED_KIND"
 
 #: The interpreter that the environment was made with.
-BASE = str(pathlib.Path(sys.executable).resolve())
+BASE = str(pathlib.Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -63,7 +64,7 @@ def confined(program: object) -> dict[str, str]:
     with open(os.environ[RECORD], "a") as record:
         record.write("started\n")
     kind = "python" if program in (sys.executable, BASE) else "compiled"
-    own = {"LD_PRELOAD": str(CONFINING), "NEARCALL_CONFINED_KIND": kind}
+    own = {"LD_PRELOAD": str(CONFINING), KIND: kind}
     # A trace of a panic is read from files, by calls that no procedure makes.
     own["RUST_BACKTRACE"] = "0"
     # Whatever is said here: what is compiled of a module is kept, which takes a call.
@@ -76,14 +77,20 @@ TOOLS = [PROGRAMS / "nearcall", PROGRAMS / "lies-to-python"]
 
 
 def refuse_unconfined(event: str, arguments: tuple[typing.Any, ...]) -> None:
-    """Whoever starts something is told of, before: all but tools has to be confined."""
-    if event != "subprocess.Popen":
+    """What a test starts is told of, before: all but tools has to be confined."""
+    if event not in STARTS or "PYTEST_CURRENT_TEST" not in os.environ:
         return
+    assert event == "subprocess.Popen", f"{event} of {arguments}: by subprocess, and confined"
     _, words, _, environment = arguments
-    is_tool = pathlib.Path(words[0]) in TOOLS or words[1:3] == ["-m", "mypy"]
-    is_confined = (environment or {}).get("LD_PRELOAD") == str(CONFINING)
+    is_mypy = [words[0], *words[1:3]] == [sys.executable, "-m", "mypy"]
+    is_tool = pathlib.Path(words[0]) in TOOLS or is_mypy
+    given = environment or {}
+    is_confined = given.get("LD_PRELOAD") == str(CONFINING) and {RECORD, KIND} <= given.keys()
     assert is_tool or is_confined, f"{words} would be started, and not confined"
 
+
+#: Ways to start a program that the interpreter tells of.
+STARTS = {"subprocess.Popen", "os.exec", "os.posix_spawn", "os.spawn", "os.system"}
 
 sys.addaudithook(refuse_unconfined)
 

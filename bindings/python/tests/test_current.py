@@ -13,6 +13,7 @@ import types
 import typing
 
 import pytest
+from conftest import confined
 
 import nearcall
 
@@ -128,7 +129,10 @@ print(pending.collect())
 def test_a_procedure_that_asks_keeps_no_end_waiting(lasting: types.ModuleType) -> None:
     stubs = str(pathlib.Path(lasting.__file__ or "").parent)
     command = [sys.executable, "-P", "-c", LASTING, stubs]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
+    environment = confined(sys.executable)
+    ran = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=LONG
+    )
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "7\n", "")
 
 

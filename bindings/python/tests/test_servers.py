@@ -54,10 +54,15 @@ def test_a_server_that_makes_a_system_call_which_is_not_listed_fails_its_test(
     assert (started, confined) == ("started", f"confined {process.child.pid}")
 
 
-def test_an_interpreter_outside_of_an_environment_begins_with_what_is_listed() -> None:
+def test_an_interpreter_outside_of_an_environment_begins_with_what_is_listed(
+    tmp_path: pathlib.Path,
+) -> None:
     # It looks for what its user has installed, which one in an environment does not.
     program = "import site, sys; print(site.ENABLE_USER_SITE, sys.prefix == sys.base_prefix)"
-    ran = subprocess.run([BASE, "-c", program], env=confined(BASE), capture_output=True, text=True)
+    # This user has installed nothing, whoever runs the test.
+    environment = confined(BASE) | {"HOME": str(tmp_path), "PYTHONUSERBASE": str(tmp_path)}
+    environment.pop("PYTHONNOUSERSITE", None)
+    ran = subprocess.run([BASE, "-c", program], env=environment, capture_output=True, text=True)
     assert (ran.stdout, ran.stderr) == ("True True\n", "")
 
 

@@ -99,13 +99,15 @@ pub fn judge(record: &Path) -> Result<usize, String> {
     let count = |what: &str| said.lines().filter(|line| line.starts_with(what)).count();
     if count(STRAYED) > 0 {
         let strayed = said.lines().filter(|line| line.starts_with(STRAYED));
-        return Err(strayed.collect::<Vec<_>>().join("\n"));
+        let strayed = strayed.collect::<Vec<_>>().join("\n");
+        return Err(format!("{}:\n{strayed}", record.display()));
     }
     match (count(STARTED), count(CONFINED)) {
         (0, _) => Err(format!("{}: nobody was started", record.display())),
         (started, confined) if started == confined + count(SANITIZED) => Ok(confined),
         (started, confined) => {
-            Err(format!("{started} were started, and {confined} have confined themselves"))
+            let said = format!("{started} were started, and {confined} have confined themselves");
+            Err(format!("{}: {said}", record.display()))
         }
     }
 }
@@ -143,7 +145,7 @@ mod tests {
     #[test]
     fn who_is_started_has_to_confine_itself() {
         assert_eq!(check("started\nconfined 7\nstarted\nconfined 8\n"), Ok(2));
-        assert!(check("started\n").unwrap_err().starts_with("1 were started, and 0 have"));
+        assert!(check("started\n").unwrap_err().contains(": 1 were started, and 0 have"));
         assert!(check("started\nstarted\nconfined 7\n").is_err());
     }
 
@@ -172,7 +174,8 @@ mod tests {
         fs::remove_dir_all(&directory).unwrap();
         assert!(none.unwrap_err().ends_with("nobody was started"));
         assert_eq!(both, Ok(3));
-        assert!(one_less.unwrap_err().starts_with("3 were started, and 2 have"));
+        let told = one_less.unwrap_err();
+        assert!(told.contains("/two: 3 were started, and 2 have"), "{told}");
         judge_all(Path::new("/nowhere")).unwrap_err();
     }
 

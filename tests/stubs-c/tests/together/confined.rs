@@ -31,7 +31,7 @@ fn stray(program: &Path) {
     let named = "the system call chdir is not on the list of system calls";
     assert_eq!(said, format!("{named}\n"));
     let judged = judge(&runtime.path().join(RECORD)).expect_err("one has strayed");
-    assert_eq!(judged, format!("strayed: {named}"));
+    assert!(judged.ends_with(&format!(":\nstrayed: {named}")), "{judged}");
 }
 
 #[test]
