@@ -275,6 +275,19 @@ impl Binding {
         self.client.binding().captured_count()
     }
 
+    /// Waits at most `timeout` seconds until every call over this binding is over that nobody waits
+    /// for: what any thread has posted oneway, given up or dropped. Returns how many are not; 0:
+    /// all have run, or were refused. To be called before the program exits or gives the client
+    /// up: what a server has not begun by then it does not run. Ctrl-C ends it.
+    fn flush(&self, py: Python<'_>, timeout: f64) -> PyResult<u32> {
+        check_own()?;
+        let timeout = duration(timeout)?;
+        let interruptible = Interruptible::begin(errors::is_interrupted);
+        let untaken = py.detach(|| self.client.binding().flush(timeout));
+        drop(interruptible);
+        errors::take_raised().map_or(Ok(untaken), Err)
+    }
+
     /// How many A-stacks there are, of all classes.
     #[getter]
     fn astack_count(&self) -> u32 {

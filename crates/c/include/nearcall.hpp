@@ -389,6 +389,13 @@ class binding_state {
     std::uint64_t incarnation() const { return nearcall_incarnation(own_); }
     /* How many A-stacks the server holds whose calls were aborted. */
     std::uint32_t captured_count() const { return nearcall_captured_count(own_); }
+    /* Waits until every call over this binding is over that nobody waits for: what any thread has
+     * posted oneway, given up or dropped. To be called before the program exits or the client
+     * goes: what a server has not begun by then it does not run. How many are not over after that
+     * time; 0: all have run, or were refused. */
+    [[nodiscard]] std::uint32_t flush(std::chrono::nanoseconds timeout) const {
+        return nearcall_flush(own_, detail::deadline_ns(timeout));
+    }
     /* How many A-stacks there are, of all classes. */
     std::uint32_t astack_count() const { return nearcall_astack_count(own_); }
 

@@ -235,6 +235,21 @@ impl Binding {
         self.inner.renew_awaited(until_ns).await.map(|inner| Binding { inner })
     }
 
+    /// Waits until every call over this binding is over that nobody waits for: what any thread has
+    /// posted `oneway`, given up or dropped. To be called before the program exits or releases the
+    /// binding: what a server has not begun by then it does not run, and what waits there as an
+    /// `async` procedure ends.
+    ///
+    /// Returns how many are not over after `timeout`; 0: all have run, or were refused. Of a
+    /// binding that is revoked nobody can say whether the others have.
+    ///
+    /// Cost: a load if there is none; else it polls for a few microseconds, and then sleeps between
+    /// looks, 5 ms at most. Of a FastThread others run meanwhile.
+    #[must_use = "says how many calls are not over"]
+    pub fn flush(&self, timeout: Duration) -> u32 {
+        self.inner.flush(timeout)
+    }
+
     /// How many A-stacks the server holds whose calls were aborted (L55).
     pub fn captured_count(&self) -> u32 {
         self.inner.captured_count()

@@ -19,6 +19,7 @@ mod exchanges;
 mod fastthreads;
 mod feeds;
 mod flowing;
+mod flushing;
 mod giving_up;
 mod judging;
 mod large;

@@ -1,4 +1,5 @@
-/* A client of deferring.idl that ends while its calls are set aside: `leaver NAME`. */
+/* A client of deferring.idl that ends while its calls are set aside, but for those that nobody waits
+ * for, which it has over: `leaver NAME`. */
 #include <signal.h>
 
 #include "check.h"
@@ -18,6 +19,12 @@ int main(int argc, char **argv) {
     while (deferring_Later_kept(later, &cancelled, &env) < 2) {
         CHECK(env.outcome == NEARCALL_RETURNED);
     }
+    for (int number = 0; number < 3; number++) {
+        deferring_Later_tell(later, "left", &env);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+    }
+    CHECK(nearcall_flush(nearcall_binding_deferring_Later(later), UINT64_C(30000000000)) == 0);
+    CHECK(nearcall_flush(NULL, 0) == 0);
     raise(SIGKILL);
     return 1;
 }

@@ -316,6 +316,22 @@ pub unsafe extern "C" fn nearcall_captured_count(client: *const ClientRecord) ->
     unsafe { client.as_ref() }.map_or(0, |record| record.client.binding().captured_count())
 }
 
+/// Waits until every call is over that nobody waits for; how many are not, of null 0: see
+/// [`Binding::flush`](nearcall::Binding::flush).
+///
+/// # Safety
+///
+/// - H1 live: `client`, or null.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_flush(client: *const ClientRecord, timeout_ns: u64) -> u32 {
+    // SAFETY: H1, or null.
+    let Some(record) = (unsafe { client.as_ref() }) else {
+        return 0;
+    };
+    record.client.binding().flush(Duration::from_nanos(timeout_ns))
+}
+
 /// How many A-stacks there are, of all classes; of null 0.
 ///
 /// # Safety

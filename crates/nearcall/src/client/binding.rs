@@ -1,6 +1,7 @@
 //! A binding as its client holds it, and an A-stack of it while a thread has it.
 
 mod claiming;
+mod flushing;
 mod identity;
 mod telling;
 #[cfg(test)]
@@ -11,7 +12,7 @@ use std::marker::PhantomData;
 use std::mem::offset_of;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use nearcall_abi::message::CLASSES_MAX;
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureName, ReplyLine};
@@ -307,7 +308,7 @@ impl ClientBinding {
     }
 
     fn reap_one(&self) -> Option<u32> {
-        let mut captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut captured = self.captured();
         let reaped = captured.reap(|index, sequence| {
             turn::is_idle(&self.astack(index.as_u32()).head().turn, sequence)
         });
@@ -362,10 +363,14 @@ impl ClientBinding {
         self.captured_count.load(Ordering::Relaxed)
     }
 
+    fn captured(&self) -> MutexGuard<'_, Captured> {
+        self.captured.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Rings again, for the n-th time, if nobody has claimed a captured call: nobody waits for it
     /// who would. False: there is none.
     pub fn look_after_captured(&self, times: u32) -> bool {
-        let captured = self.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        let captured = self.captured();
         let is_unclaimed = |(index, sequence): (nearcall_core::AStackIndex, Sequence)| {
             let astack = self.astack(index.as_u32());
             turn::is_pending(&astack.head().turn) && !was_claimed(astack, sequence)
@@ -523,7 +528,7 @@ impl<'b> Grip<'b> {
         // The bias takes it for busy until it is kept again: see there.
         linkage.set_kept(0);
         let index = ClaimedIndex(linkage.index).check(u32::MAX).expect("below every limit");
-        let mut captured = self.binding.captured.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut captured = self.binding.captured();
         captured.add(index, sequence);
         // Relaxed: see `reap`.
         self.binding.captured_count.store(captured.count(), Ordering::Relaxed);

@@ -196,8 +196,12 @@ fn a_child_of_the_server_replies_to_nobody(play: &Play) {
 }
 
 fn what_a_dead_client_has_asked_for_is_nobodys(play: &Play, leaver: &Path, runtime: &Path) {
+    let told = || play.later.told().expect("it returns");
+    let (_, before) = told();
     let status = domain(leaver, runtime).arg("later").status().expect("it runs");
     assert!(!status.success() && status.code().is_none(), "{status}");
+    // What it has flushed has run.
+    assert_eq!(told(), (String::from("left"), before + 3));
     play.wait_for(|kept| kept == (2, 2));
     play.go(How::Forward, 2);
     assert_eq!(numbers_of(play, 3), [0, 1, 2]);
@@ -252,10 +256,12 @@ fn calls_are_set_aside_and_replied_to_later() {
         return lacking("a compiler of C");
     }
     for (compiler, flags) in ways {
-        for (language, server) in [("c", "deferrer"), ("cpp", "deferrer_cpp")] {
+        for (language, server, leaver) in
+            [("c", "deferrer", "leaver"), ("cpp", "deferrer_cpp", "leaver_cpp")]
+        {
             let workshop = Workshop::of(language, "deferring.idl");
             let program = |name| workshop.program(compiler, name, flags);
-            all(&program(server), &program("leaver"), workshop.path());
+            all(&program(server), &program(leaver), workshop.path());
             count += 1;
         }
     }
