@@ -166,7 +166,7 @@ impl CurrentCall {
 
     fn has_server_ended(&self) -> bool {
         let has_clerk = self.binding.clerk.upgrade().is_some_and(|clerk| !clerk.is_withdrawn());
-        !has_clerk || self.domain.upgrade().is_none_or(|domain| domain.is_stopping())
+        !has_clerk || self.domain.upgrade().is_none_or(|domain| domain.is_ending())
     }
 
     /// Waits until its server ends, for a procedure that is awaited and goes on with something that

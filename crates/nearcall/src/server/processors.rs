@@ -144,11 +144,7 @@ impl Processors {
     /// Refuses what was not taken, lets what runs finish, and waits for the processors to end.
     /// A processor that ends its own domain is not waited for.
     pub fn stop(&self, core: &DomainCore) {
-        let snapshot = core.table.load();
-        for binding in snapshot.bindings() {
-            binding.revoke(nearcall_core::RevokeReason::ShutDown);
-        }
-        self.left.end();
+        core.revoke_served();
         self.announce();
         if current::is_processor() {
             return;
