@@ -195,7 +195,7 @@ impl Domain {
     /// [`CurrentCall::ending`](crate::CurrentCall::ending), after which it may return.
     ///
     /// Called from a procedure of this domain it does not wait: that procedure is one of those
-    /// that are finished.
+    /// that are finished, and the last of them ends what is left of the domain.
     pub fn shut_down(&self) {
         self.core().shut_down();
     }
@@ -288,8 +288,9 @@ impl DomainCore {
         self.revoke_served();
         // Release: who sees it finds what was woken (`Watch::go_on_once_more`).
         self.is_stopping.store(true, Ordering::Release);
-        self.processors.stop(self);
-        self.housekeeping.stop();
+        if self.processors.stop(self) {
+            self.housekeeping.stop();
+        }
     }
 
     /// Whoever is bound is told so, as soon as nothing of it runs; what was left behind is not begun

@@ -105,6 +105,8 @@ struct Crew {
     residents: u32,
     reliefs_parked: u32,
     numbers: u64,
+    /// The domain was shut down by whoever did not wait for them: the last ends housekeeping.
+    ends_house: bool,
 }
 
 impl Processors {
@@ -142,14 +144,16 @@ impl Processors {
     }
 
     /// Refuses what was not taken, lets what runs finish, and waits for the processors to end.
-    /// A processor that ends its own domain is not waited for.
-    pub fn stop(&self, core: &DomainCore) {
+    /// A processor does not wait. False: some have not ended, and the last of them is to end
+    /// housekeeping, which drops what procedures that are awaited wait for.
+    pub fn stop(&self, core: &DomainCore) -> bool {
         core.revoke_served();
         self.announce();
-        if current::is_processor() {
-            return;
-        }
         let mut crew = self.crew();
+        if current::is_processor() {
+            crew.ends_house = true;
+            return crew.count == 0;
+        }
         while crew.count > 0 {
             crew = self.gone.wait(crew).unwrap_or_else(PoisonError::into_inner);
         }
@@ -157,6 +161,7 @@ impl Processors {
         for binding in core.table.load().bindings() {
             binding.end();
         }
+        true
     }
 
     /// Wakes every processor that sleeps: something other than a bell is there to be looked at.
@@ -367,6 +372,9 @@ impl Processors {
         if crew.count == 0 {
             // Before whoever waits for the crew goes on, or where nobody does.
             self.asked.end_again().into_iter().for_each(|call| Box::new(call).end());
+            if crew.ends_house {
+                core.housekeeping.stop();
+            }
         }
         drop(crew);
         self.gone.notify_all();
