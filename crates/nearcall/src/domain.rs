@@ -256,6 +256,11 @@ impl DomainCore {
         self.is_ending.load(Ordering::SeqCst)
     }
 
+    /// One of its threads has panicked.
+    pub fn has_broken_off(&self) -> bool {
+        self.broken.get().is_some()
+    }
+
     /// Its threads are to end.
     pub fn is_stopping(&self) -> bool {
         // Relaxed: a thread that sees it late stops late; rings follow the store.
