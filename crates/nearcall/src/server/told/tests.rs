@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
+use std::task::{Context, Poll, Wake, Waker};
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor};
 use nearcall_os::forks::InChild;
@@ -174,4 +174,26 @@ fn a_copy_that_a_child_has_of_a_call_is_not_told_of_an_end() {
     drop(server);
     assert_eq!(called.recv_timeout(FOR_EVER).unwrap(), Ok(()));
     assert!(call.is_ending());
+}
+
+/// A waker that has a server, whose clerk goes with it.
+struct Holder(#[expect(dead_code, reason = "it is dropped")] Mutex<TestServer>);
+
+impl Wake for Holder {
+    fn wake(self: Arc<Self>) {}
+}
+
+/// Who is told while it says that it waits has looked before that, and is to look behind it.
+#[test]
+fn an_end_between_the_look_and_the_wait_is_seen() {
+    let (server, call, called) = serving("told-between");
+    let _domain = server.domain().clone();
+    let mut ending = pin!(call.ending());
+    let mut poll = |waker: &Waker| ending.as_mut().poll(&mut Context::from_waker(waker));
+    let holder = Waker::from(Arc::new(Holder(Mutex::new(server))));
+    assert!(poll(&holder).is_pending());
+    drop(holder);
+    // The clerk goes when the first waker is let go of for the second.
+    assert!(poll(Waker::noop()).is_ready());
+    assert_eq!(called.recv_timeout(FOR_EVER).unwrap(), Ok(()));
 }
