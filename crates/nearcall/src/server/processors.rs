@@ -150,17 +150,15 @@ impl Processors {
         core.revoke_served();
         self.announce();
         let mut crew = self.crew();
-        if current::is_processor() {
+        if crew.count > 0 && current::is_processor() {
             crew.ends_house = true;
-            return crew.count == 0;
+            return false;
         }
         while crew.count > 0 {
             crew = self.gone.wait(crew).unwrap_or_else(PoisonError::into_inner);
         }
         drop(crew);
-        for binding in core.table.load().bindings() {
-            binding.end();
-        }
+        end_bindings(core);
         true
     }
 
@@ -372,11 +370,13 @@ impl Processors {
         if crew.count == 0 {
             // Before whoever waits for the crew goes on, or where nobody does.
             self.asked.end_again().into_iter().for_each(|call| Box::new(call).end());
-            if crew.ends_house {
-                core.housekeeping.stop();
-            }
         }
+        let ends_house = crew.count == 0 && crew.ends_house;
         drop(crew);
+        if ends_house {
+            end_bindings(core);
+            core.housekeeping.stop();
+        }
         self.gone.notify_all();
     }
 
@@ -526,6 +526,13 @@ impl Processors {
         if is_short && let Err(error) = self.spawn(core, false) {
             tracing::warn!(%error, "no thread for another server processor");
         }
+    }
+}
+
+/// No processor is left that looks: whoever is bound is told.
+fn end_bindings(core: &DomainCore) {
+    for binding in core.table.load().bindings() {
+        binding.end();
     }
 }
 
