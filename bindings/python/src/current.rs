@@ -46,7 +46,7 @@ pub fn current_call() -> Option<CurrentCall> {
 #[pymethods]
 impl CurrentCall {
     /// Its client has given it up, or the feed that it has opened, or has gone: nobody will see its
-    /// results.
+    /// results. Not of one that is oneway and whose client has gone.
     #[getter]
     fn is_cancelled(&self) -> bool {
         match &self.feed {
@@ -56,7 +56,7 @@ impl CurrentCall {
     }
 
     /// Its server ends: the clerk that has exported its interface was withdrawn, or this process's
-    /// part is being shut down, as at exit. Its client waits for its results, which still arrive.
+    /// part is being shut down, as at exit. Its results still arrive, if its client is there.
     #[getter]
     fn is_ending(&self) -> bool {
         self.served.is_ending()

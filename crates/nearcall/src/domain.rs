@@ -192,7 +192,8 @@ impl Domain {
     /// A procedure that takes long keeps the end waiting as long, unless it asks
     /// [`CurrentCall::is_ending`](crate::CurrentCall::is_ending), and returns early. One that is
     /// awaited is dropped at what it waits for, unless that is
-    /// [`CurrentCall::ending`](crate::CurrentCall::ending), after which it may return.
+    /// [`CurrentCall::ending`](crate::CurrentCall::ending), after which it may return: each that
+    /// was woken by then, for whatever reason, is polled once more, and the end waits for that.
     ///
     /// Called from a procedure of this domain it does not wait: that procedure is one of those
     /// that are finished, and the last of them ends what is left of the domain.
