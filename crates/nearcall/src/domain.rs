@@ -251,7 +251,7 @@ impl DomainCore {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Its end has begun, or it has broken off: whoever is bound is told so, and whoever binds still.
+    /// Its end has begun, or it has broken off: whoever is bound is told so, and who binds still.
     pub fn is_ending(&self) -> bool {
         // SeqCst: a bind that completes meanwhile either sees it, or is seen in the table.
         self.is_ending.load(Ordering::SeqCst)
@@ -299,8 +299,8 @@ impl DomainCore {
         }
     }
 
-    /// Whoever is bound is told so, as soon as nothing of it runs; what was left behind is not begun
-    /// any more, and procedures are told at once.
+    /// Whoever is bound is told so, as soon as nothing of it runs; what was left behind is begun no
+    /// more, and procedures are told at once.
     pub fn revoke_served(&self) {
         for binding in self.table.load().bindings() {
             binding.revoke(RevokeReason::ShutDown);

@@ -185,9 +185,9 @@ impl CurrentCall {
     /// # }
     /// ```
     ///
-    /// # Cost: an entry in a table. Whoever ends the server wakes it. It keeps the binding, and what
-    /// that has mapped and open charged to the client's user, until it is dropped: a task of a
-    /// program's own that waits for it is to end with its call.
+    /// # Cost: an entry in a table. Whoever ends the server wakes it. It keeps the binding, and
+    /// what that has mapped and open charged to the client's user, until it is dropped: a task of
+    /// a program's own that waits for it is to end with its call.
     pub fn ending(&self) -> Ending {
         Ending::of(self.clone())
     }
