@@ -56,7 +56,7 @@ impl CurrentCall {
     }
 
     /// Its server ends: the clerk that has exported its interface was withdrawn, or this process's
-    /// part is being shut down, as at exit. Its client waits for its results, which still arrive.
+    /// part is being shut down, as at exit. Its results still arrive, if its client is there.
     #[getter]
     fn is_ending(&self) -> bool {
         self.served.is_ending()

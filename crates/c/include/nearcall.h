@@ -544,7 +544,8 @@ void nearcall_domain_options_default(nearcall_domain_options *options);
 nearcall_domain *nearcall_domain_new_with(const nearcall_domain_options *options,
                                           nearcall_environment *environment);
 /* Calls that run are finished, calls that were not taken are refused. Waits for that, but in a
- * procedure of its own; procedures that take long may ask (nearcall_current_is_ending). Here and wherever something is released, null is nothing. */
+ * procedure of its own; procedures that take long may ask (nearcall_current_is_ending). Here and
+ * wherever something is released, null is nothing. */
 void nearcall_domain_shut_down(const nearcall_domain *domain);
 void nearcall_domain_release(nearcall_domain *domain);
 
@@ -564,7 +565,7 @@ void nearcall_current_release(nearcall_current *call);
  * asks now and then, two loads, and returns early; nothing forces it to. */
 bool nearcall_current_is_cancelled(const nearcall_current *call);
 /* Its server ends: its clerk was released, or its domain is being shut down, which waits for it. Its
- * results still arrive. Asked now and then likewise, a load. */
+ * results still arrive, if its client is there. Asked now and then likewise, a load. */
 bool nearcall_current_is_ending(const nearcall_current *call);
 /* How long its client still waits; UINT64_MAX: as long as it takes. */
 uint64_t nearcall_current_time_left_ns(const nearcall_current *call);

@@ -353,7 +353,7 @@ class current {
     /* Its client has given it up, or has gone: nobody will see its results. */
     bool is_cancelled() const { return nearcall_current_is_cancelled(own_.get()); }
     /* Its server ends, which waits for it: its clerk has gone, or its domain is being shut down. Its
-     * results still arrive. */
+     * results still arrive, if its client is there. */
     bool is_ending() const { return nearcall_current_is_ending(own_.get()); }
     /* How long its client still waits; none: as long as it takes. */
     std::optional<std::chrono::nanoseconds> time_left() const {

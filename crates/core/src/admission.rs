@@ -18,7 +18,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use nearcall_abi::{AStackClass, ProcedureName, SegmentLayout};
+use nearcall_abi::{AStackClass, ProcedureName, SegmentLayout, counted};
 
 use crate::fault::PeerFault;
 use crate::sync::{AtomicU32, ord};
@@ -278,10 +278,8 @@ impl<'n> fmt::Display for Difference<'n> {
 impl fmt::Display for SmallerAStacks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SmallerAStacks { index, ours_bytes, theirs_bytes } = self;
-        write!(
-            f,
-            "A-stacks of procedure {index} have {theirs_bytes} bytes there, {ours_bytes} here"
-        )
+        let theirs = counted(*theirs_bytes, "byte");
+        write!(f, "A-stacks of procedure {index} have {theirs} there, {ours_bytes} here")
     }
 }
 

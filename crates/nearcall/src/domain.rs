@@ -121,6 +121,7 @@ pub(crate) struct DomainCore {
     pub audit: Arc<Audit>,
     trust: TrustClasses,
     numbers: AtomicU64,
+    is_ending: AtomicBool,
     is_stopping: AtomicBool,
     /// What a thread of it has panicked with, so that it has ended.
     broken: OnceLock<String>,
@@ -191,10 +192,11 @@ impl Domain {
     /// A procedure that takes long keeps the end waiting as long, unless it asks
     /// [`CurrentCall::is_ending`](crate::CurrentCall::is_ending), and returns early. One that is
     /// awaited is dropped at what it waits for, unless that is
-    /// [`CurrentCall::ending`](crate::CurrentCall::ending), after which it may return.
+    /// [`CurrentCall::ending`](crate::CurrentCall::ending), after which it may return: each that
+    /// was woken by then, for whatever reason, is polled once more, and the end waits for that.
     ///
     /// Called from a procedure of this domain it does not wait: that procedure is one of those
-    /// that are finished.
+    /// that are finished, and the last of them ends what is left of the domain.
     pub fn shut_down(&self) {
         self.core().shut_down();
     }
@@ -227,6 +229,7 @@ impl DomainCore {
             introductions: Introductions::default(),
             trust: TrustClasses::default(),
             numbers: AtomicU64::new(1),
+            is_ending: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
             broken: OnceLock::new(),
             process_id: std::process::id(),
@@ -248,7 +251,18 @@ impl DomainCore {
         self.numbers.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// The last handle is gone.
+    /// Its end has begun, or it has broken off: whoever is bound is told so, and who binds still.
+    pub fn is_ending(&self) -> bool {
+        // SeqCst: a bind that completes meanwhile either sees it, or is seen in the table.
+        self.is_ending.load(Ordering::SeqCst)
+    }
+
+    /// One of its threads has panicked.
+    pub fn has_broken_off(&self) -> bool {
+        self.broken.get().is_some()
+    }
+
+    /// Its threads are to end.
     pub fn is_stopping(&self) -> bool {
         // Relaxed: a thread that sees it late stops late; rings follow the store.
         self.is_stopping.load(Ordering::Relaxed)
@@ -273,16 +287,20 @@ impl DomainCore {
         if self.is_forked() {
             return;
         }
-        // First: the watcher goes on with what that has woken before it ends.
+        // SeqCst: as above. Before all else: bindings that were revoked for another reason say by
+        // it that their server ends.
+        self.is_ending.store(true, Ordering::SeqCst);
+        // Before the threads are to end: the watcher goes on with what this has woken.
         self.revoke_served();
         // Release: who sees it finds what was woken (`Watch::go_on_once_more`).
         self.is_stopping.store(true, Ordering::Release);
-        self.processors.stop(self);
-        self.housekeeping.stop();
+        if self.processors.stop(self) {
+            self.housekeeping.stop();
+        }
     }
 
     /// Whoever is bound is told so, as soon as nothing of it runs; procedures are told at once.
-    fn revoke_served(&self) {
+    pub fn revoke_served(&self) {
         for binding in self.table.load().bindings() {
             binding.revoke(RevokeReason::ShutDown);
         }
@@ -296,6 +314,8 @@ impl DomainCore {
         let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
         let why = format!("{thread} has panicked: {}", said.unwrap_or("not in words"));
         let why = self.broken.get_or_init(|| why);
+        // SeqCst: see `is_ending`.
+        self.is_ending.store(true, Ordering::SeqCst);
         // Relaxed: see `is_stopping`.
         self.is_stopping.store(true, Ordering::Relaxed);
         for binding in self.table.load().bindings() {

@@ -25,10 +25,11 @@
 //! `…AsyncEntries`. The domain's own processors poll them, outside of any executor. Timers, sockets
 //! and tasks that need their runtime around them, as tokio's do, have it by [`Surroundings`], one
 //! line where the server is exported. A procedure is dropped at what it awaits when its client ends
-//! or breaks the protocol, or its domain is shut down (its client is told `CallFailed` then). It
-//! goes on when its client gives the call up, which [`CurrentCall::is_cancelled`] tells, and when
-//! its clerk is dropped, which [`CurrentCall::is_ending`] tells, or has another policy: calls that
-//! run are finished. One that panics is `Panicked`, for its client alone.
+//! or breaks the protocol, or its domain is shut down (its client is told `CallFailed` then); what
+//! waits for [`CurrentCall::ending`] may return before that. It goes on when its client gives the
+//! call up, which [`CurrentCall::is_cancelled`] tells, and when its clerk is dropped, which
+//! [`CurrentCall::is_ending`] tells, or has another policy: calls that run are finished. One that
+//! panics is `Panicked`, for its client alone.
 //!
 //! One that opens a feed is given ends of it, and leaves them to a task: an [`Outlet`] that items
 //! for the client are put into, an [`Inlet`] that the client's come out of, and an [`Answer`] to

@@ -82,7 +82,7 @@ fn make(
     });
     let watched = server.housekeeping.watch_socket(&served.socket, served.token);
     watched.map_err(|reason| BindError::System { doing: "watch a twin", reason })?;
-    handshake::serve(server, &served);
+    handshake::serve(server, clerk.core(), &served);
     let process = Process::of(&ours).map_err(refused)?;
     let binding = ClientBinding::new(ClientParts {
         name: clerk.name().to_owned(),

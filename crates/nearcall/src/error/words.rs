@@ -100,7 +100,7 @@ impl fmt::Display for UsageError {
                 )
             }
             UsageError::NoMemory { bytes, reason } => {
-                write!(f, "no out-of-line memory for {bytes} bytes: {reason}")
+                write!(f, "no out-of-line memory for {}: {reason}", counted(*bytes, "byte"))
             }
             UsageError::WrongDescriptor { parameter, wrong } => write!(f, "{parameter}: {wrong}"),
             UsageError::LentElsewhere => f.write_str(

@@ -12,7 +12,7 @@ use super::{Housekeeping, Rounds, take_from};
 use crate::server::current::CurrentCall;
 use crate::server::told::Concern;
 
-/// Between two looks at the calls. A look is two loads each.
+/// Between two looks at the calls. A look is a copy of what is known of each, and two loads.
 const SLICE: Duration = Duration::from_millis(10);
 
 /// Who is to be told of what.
@@ -42,11 +42,18 @@ impl Waiting {
 
     /// True: some are left.
     fn wake(&self, is_due: impl Fn(&CurrentCall) -> bool) -> bool {
+        // They are judged outside of the lock: who asks a clerk may be the last that holds it, and
+        // lets go of a policy, which is anybody's, and may come here.
+        let known: Vec<_> =
+            self.all().iter().map(|(number, (call, _))| (*number, call.clone())).collect();
+        let due = known.into_iter().filter(|(_, call)| is_due(call));
+        let due: Vec<u64> = due.map(|(number, _)| number).collect();
         let mut waiting = self.all();
-        let due: Vec<_> = waiting.extract_if(|_, (call, _)| is_due(call)).collect();
+        let due = due.into_iter().filter_map(|number| take_from(&mut waiting, number));
+        let due: Vec<_> = due.collect();
         let is_left = !waiting.is_empty();
         drop(waiting);
-        for (_, (_, waker)) in due {
+        for (_, waker) in due {
             // An executor that panics has broken its own state; the thread that tells lives.
             let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
         }

@@ -69,6 +69,7 @@ fn turn_away(core: &Arc<DomainCore>) {
 
 /// What runs is finished, and nobody has its results; suspended calls are dropped behind it.
 fn stop_processors(core: &Arc<DomainCore>) {
+    // This thread waits for them, as it is none of them.
     core.processors.stop(core);
 }
 

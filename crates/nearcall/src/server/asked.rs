@@ -118,6 +118,11 @@ impl Asked {
         Batch { woken_count: lists.woken.len(), again_count, looks_count }
     }
 
+    /// Of that only suspended calls that were woken.
+    pub fn woken(&self) -> Batch {
+        Batch { again_count: 0, looks_count: 0, ..self.batch() }
+    }
+
     /// The next of a batch, those that were woken first. `None`: that was all, or another watcher
     /// has taken what was left.
     pub fn next(&self, batch: &mut Batch) -> Option<Next> {

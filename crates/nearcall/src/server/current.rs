@@ -131,9 +131,9 @@ impl CurrentCall {
     }
 
     /// Its server ends: the clerk that has exported its interface has gone, or its domain is being
-    /// shut down. Its client waits for its results, which still arrive, and an orderly end waits
-    /// for it. A procedure that takes long asks now and then, and returns early if it can; nothing
-    /// forces it to.
+    /// shut down. An orderly end waits for it, and its results still arrive, if its client is there
+    /// to have them. A procedure that takes long asks now and then, and returns early if it can;
+    /// nothing forces it to.
     ///
     /// ```
     /// # fn piece_of_work() {}
@@ -161,14 +161,16 @@ impl CurrentCall {
 
     fn has_server_ended(&self) -> bool {
         let has_clerk = self.binding.clerk.upgrade().is_some_and(|clerk| !clerk.is_withdrawn());
-        !has_clerk || self.domain.upgrade().is_none_or(|domain| domain.is_stopping())
+        !has_clerk || self.domain.upgrade().is_none_or(|domain| domain.is_ending())
     }
 
     /// Waits until its server ends, for a procedure that is awaited and goes on with something that
     /// takes long.
     ///
     /// Where the domain is shut down, it is polled once more: it returns then, or is dropped at
-    /// what it awaits next. One that needs longer has it while only its clerk is dropped.
+    /// what it awaits next. One that needs longer has it while only its clerk is dropped. In a
+    /// domain that has broken off ([`Domain::failure`](crate::Domain::failure)) it is dropped; in a
+    /// child of fork(2) nothing is waited for.
     ///
     /// ```
     /// # async fn procedure() {
@@ -178,7 +180,9 @@ impl CurrentCall {
     /// # }
     /// ```
     ///
-    /// # Cost: an entry in a table. Whoever ends the server wakes it.
+    /// # Cost: an entry in a table. Whoever ends the server wakes it. It keeps the binding, and
+    /// what that has mapped and open charged to the client's user, until it is dropped: a task of
+    /// a program's own that waits for it is to end with its call.
     pub fn ending(&self) -> Ending {
         Ending::of(self.clone())
     }

@@ -325,10 +325,7 @@ impl Handshake {
             priority: admitted.priority,
             audit: Arc::clone(&core.audit),
         });
-        serve(core, &binding);
-        if self.clerk.is_withdrawn() || core.is_stopping() {
-            binding.revoke(RevokeReason::ShutDown);
-        }
+        serve(core, &self.clerk, &binding);
         // What a giver had may be of a policy that was replaced before the edition was read.
         if self.giver.is_some() || self.clerk.edition() != admitted.edition {
             self.clerk.judge_again(&binding);
@@ -364,10 +361,15 @@ pub(super) fn refuse(socket: &Socket, code: RefusalCode, detail: &[u8]) {
     let _ = socket.send_within(Duration::ZERO, &Message::Refused { code, detail }, &[]);
 }
 
-/// From here on the binding is served and watched.
-pub(crate) fn serve(core: &DomainCore, binding: &Arc<ServerBinding>) {
+/// From here on the binding is served and watched, unless its server ends.
+pub(crate) fn serve(core: &DomainCore, clerk: &ClerkCore, binding: &Arc<ServerBinding>) {
     core.table.add(Arc::clone(binding));
     core.housekeeping.watch_importer(binding);
+    if clerk.is_withdrawn() || core.is_ending() {
+        binding.revoke(RevokeReason::ShutDown);
+        // A call of it may run already, and wait for that.
+        core.housekeeping.tell_of_ending();
+    }
 }
 
 /// Has a server processor awake when the first call comes, which is soon: a wake-up takes longer

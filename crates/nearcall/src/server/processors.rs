@@ -102,6 +102,8 @@ struct Crew {
     residents: u32,
     reliefs_parked: u32,
     numbers: u64,
+    /// The domain was shut down by whoever did not wait for them: the last ends housekeeping.
+    ends_house: bool,
 }
 
 impl Processors {
@@ -138,24 +140,22 @@ impl Processors {
     }
 
     /// Refuses what was not taken, lets what runs finish, and waits for the processors to end.
-    /// A processor that ends its own domain is not waited for.
-    pub fn stop(&self, core: &DomainCore) {
-        let snapshot = core.table.load();
-        for binding in snapshot.bindings() {
-            binding.revoke(nearcall_core::RevokeReason::ShutDown);
-        }
+    /// A processor does not wait. False: some have not ended, and the last of them is to end
+    /// housekeeping, which drops what procedures that are awaited wait for.
+    pub fn stop(&self, core: &DomainCore) -> bool {
+        core.revoke_served();
         self.announce();
-        if current::is_processor() {
-            return;
-        }
         let mut crew = self.crew();
+        if crew.count > 0 && current::is_processor() {
+            crew.ends_house = true;
+            return false;
+        }
         while crew.count > 0 {
             crew = self.gone.wait(crew).unwrap_or_else(PoisonError::into_inner);
         }
         drop(crew);
-        for binding in core.table.load().bindings() {
-            binding.end();
-        }
+        end_bindings(core);
+        true
     }
 
     /// Wakes every processor that sleeps: something other than a bell is there to be looked at.
@@ -367,7 +367,12 @@ impl Processors {
             // Before whoever waits for the crew goes on, or where nobody does.
             self.asked.end_again().into_iter().for_each(|call| Box::new(call).end());
         }
+        let ends_house = crew.count == 0 && crew.ends_house;
         drop(crew);
+        if ends_house {
+            end_bindings(core);
+            core.housekeeping.stop();
+        }
         self.gone.notify_all();
     }
 
@@ -517,6 +522,13 @@ impl Processors {
         if is_short && let Err(error) = self.spawn(core, false) {
             tracing::warn!(%error, "no thread for another server processor");
         }
+    }
+}
+
+/// No processor is left that looks: whoever is bound is told.
+fn end_bindings(core: &DomainCore) {
+    for binding in core.table.load().bindings() {
+        binding.end();
     }
 }
 

@@ -174,13 +174,22 @@ impl<'c> Watch<'c> {
     }
 
     /// The domain ends, and has told procedures that are awaited: those that wait for nothing else
-    /// return.
+    /// return. Nothing is begun, and nobody is looked at.
     fn go_on_once_more(&mut self) {
         // Acquire: what was woken before the end was noted is seen.
         fence(Ordering::Acquire);
-        // In the child of a fork(2) they are the parent's.
-        if self.processors.asked.is_some() && !self.core.is_forked() {
-            self.answer_asking();
+        // In the child of a fork(2) they are the parent's, and whoever has broken off ends at once.
+        if self.core.is_forked() || self.core.has_broken_off() {
+            return;
+        }
+        self.refresh();
+        let asked = &self.processors.asked;
+        let mut woken = asked.woken();
+        while self.has_watch()
+            && let Some(Next::Resume(suspended)) = asked.next(&mut woken)
+        {
+            self.awake.told_found();
+            self.resume(&suspended);
         }
     }
 
