@@ -269,7 +269,8 @@ impl Binding {
         self.client.binding().is_revoked()
     }
 
-    /// How many A-stacks the server holds whose calls were aborted.
+    /// How many A-stacks the server holds of calls that nobody waits for: aborted, dropped or
+    /// oneway ones.
     #[getter]
     fn captured_count(&self) -> u32 {
         self.client.binding().captured_count()
@@ -283,9 +284,9 @@ impl Binding {
         check_own()?;
         let timeout = duration(timeout)?;
         let interruptible = Interruptible::begin(errors::is_interrupted);
-        let untaken = py.detach(|| self.client.binding().flush(timeout));
+        let count = py.detach(|| self.client.binding().flush(timeout));
         drop(interruptible);
-        errors::take_raised().map_or(Ok(untaken), Err)
+        errors::take_raised().map_or(Ok(count), Err)
     }
 
     /// How many A-stacks there are, of all classes.

@@ -642,7 +642,8 @@ void *nearcall_lend(const nearcall_client *client, size_t byte_count,
 bool nearcall_is_revoked(const nearcall_client *client);
 /* Which life of the server it is bound to: a later export has a larger number. */
 uint64_t nearcall_incarnation(const nearcall_client *client);
-/* How many A-stacks the server holds whose calls were aborted; how many there are, of all classes. */
+/* How many A-stacks the server holds of calls that nobody waits for: aborted, dropped or oneway ones;
+ * how many there are, of all classes. */
 uint32_t nearcall_captured_count(const nearcall_client *client);
 /* Waits until every call over this binding is over that nobody waits for: what any thread has
  * posted oneway, given up or dropped. To be called before the program exits or releases the client:

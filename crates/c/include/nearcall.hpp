@@ -387,7 +387,8 @@ class binding_state {
     bool is_revoked() const { return nearcall_is_revoked(own_); }
     /* Which life of the server it is bound to: a later export has a larger number. */
     std::uint64_t incarnation() const { return nearcall_incarnation(own_); }
-    /* How many A-stacks the server holds whose calls were aborted. */
+    /* How many A-stacks the server holds of calls that nobody waits for: aborted, dropped or oneway
+     * ones. */
     std::uint32_t captured_count() const { return nearcall_captured_count(own_); }
     /* Waits until every call over this binding is over that nobody waits for: what any thread has
      * posted oneway, given up or dropped. To be called before the program exits or the client

@@ -241,7 +241,9 @@ impl Binding {
     /// `async` procedure ends.
     ///
     /// Returns how many are not over after `timeout`; 0: all have run, or were refused. Of a
-    /// binding that is revoked nobody can say whether the others have.
+    /// binding that is revoked nobody can say whether the others have. It ends early where this
+    /// thread's waits are cancelled ([`Cancellation`](crate::Cancellation)). In a child of fork(2)
+    /// it is 0: the calls are its parent's.
     ///
     /// Cost: a load if there is none; else it polls for a few microseconds, and then sleeps between
     /// looks, 5 ms at most. Of a FastThread others run meanwhile.
@@ -250,7 +252,8 @@ impl Binding {
         self.inner.flush(timeout)
     }
 
-    /// How many A-stacks the server holds whose calls were aborted (L55).
+    /// How many A-stacks the server holds of calls that nobody waits for: aborted, dropped or
+    /// oneway ones (L55).
     pub fn captured_count(&self) -> u32 {
         self.inner.captured_count()
     }

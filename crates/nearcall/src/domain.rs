@@ -195,8 +195,8 @@ impl Domain {
     /// [`CurrentCall::ending`](crate::CurrentCall::ending), after which it may return: each that
     /// was woken by then, for whatever reason, is polled once more, and the end waits for that.
     ///
-    /// Called from a procedure of this domain it does not wait: that procedure is one of those
-    /// that are finished, and the last of them ends what is left of the domain.
+    /// Called from a procedure, of this domain or another one of the process, it does not wait: the
+    /// last procedure of this one that is finished ends what is left of it.
     pub fn shut_down(&self) {
         self.core().shut_down();
     }
@@ -260,6 +260,12 @@ impl DomainCore {
     /// One of its threads has panicked.
     pub fn has_broken_off(&self) -> bool {
         self.broken.get().is_some()
+    }
+
+    /// Whether nobody is left here who tells procedures of anything: the thread that keeps house
+    /// has ended, is another process's, or may have. It lives until the last processor has ended.
+    pub fn tells_nobody(&self) -> bool {
+        self.is_forked() || self.has_broken_off() || self.housekeeping.has_ended()
     }
 
     /// Its threads are to end.

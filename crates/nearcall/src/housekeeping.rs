@@ -141,6 +141,12 @@ impl Housekeeping {
         self.waker.wake();
     }
 
+    /// Whether the thread has ended, or is about to.
+    pub fn has_ended(&self) -> bool {
+        // Relaxed: who has come to a lock of ours behind its last look sees what it saw.
+        self.has_ended.load(Ordering::Relaxed)
+    }
+
     /// A packet of this binding was read from its socket and is to be answered.
     pub fn attend_again(&self, token: u64) {
         self.again.lock().unwrap_or_else(PoisonError::into_inner).push(token);
@@ -394,7 +400,7 @@ fn keep(core: &Arc<DomainCore>) {
     let mut captures = Captures::default();
     let [mut posted, mut cancelled, mut lives] = [(); 3].map(|()| Rounds::default());
     // Relaxed: see `stop`.
-    while !house.has_ended.load(Ordering::Relaxed) {
+    while !house.has_ended() {
         // First: what it ends is let go of below.
         let until_ended = house.look_for_ended(core, &mut lives);
         let until_unclaimed = [captures.look_after(house), house.look_for_posted(&mut posted)];

@@ -33,7 +33,7 @@ fn what_was_flushed_has_run() {
 }
 
 #[test]
-fn nothing_that_was_posted_is_no_wait() {
+fn where_nothing_was_posted_nothing_is_left() {
     each_world(SERVER, |world| {
         let server = world.serve("flushing");
         let client = world.import(&server);

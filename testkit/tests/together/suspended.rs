@@ -4,11 +4,11 @@
 #[path = "suspended/ending.rs"]
 mod ending;
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Waker};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
@@ -39,20 +39,8 @@ struct Server {
     /// Whether the first that goes on after a meeting keeps its processor, until nobody does.
     kept: Arc<AtomicU32>,
     dropped: Arc<AtomicU32>,
-    ends: Ends,
-}
-
-/// What tests of a server's end see of it, and give it.
-#[derive(Clone, Default)]
-struct Ends {
-    /// Its domain, which this keeps until it is shut down.
-    domain: Arc<OnceLock<Domain>>,
-}
-
-impl Ends {
-    fn domain(&self) -> &Domain {
-        self.domain.get().expect("the test has given it")
-    }
+    /// The server's domain, where a test gives it, until it is shut down.
+    own: Arc<OnceLock<Domain>>,
 }
 
 /// Counts its drop.
@@ -126,12 +114,15 @@ impl AwaitedAsyncServer for Server {
         let _guard = Guard(Arc::clone(&self.dropped));
         let call = current_call().expect("this is a procedure");
         call.ending().await;
-        call.is_ending() && !call.is_cancelled()
+        // Of the other nobody has been told.
+        let mut cancelled = pin!(call.cancelled());
+        let is_told = poll_fn(|context| Poll::Ready(cancelled.as_mut().poll(context).is_ready()));
+        call.is_ending() && !is_told.await && !call.is_cancelled()
     }
 
     async fn keep(&self) {
         let _guard = Guard(Arc::clone(&self.dropped));
-        let domain = self.ends.domain();
+        let domain = self.own.get().expect("the test has given it");
         // What is shut down refuses to look for a name.
         while let Err(BindError::NoSuchName { .. }) = Binding::import(domain, "nobody", &AWAITED) {
             std::thread::sleep(Duration::from_millis(1));
@@ -139,7 +130,7 @@ impl AwaitedAsyncServer for Server {
     }
 
     async fn shut_down(&self) {
-        self.ends.domain().shut_down();
+        self.own.get().expect("the test has given it").shut_down();
         std::thread::sleep(Duration::from_millis(50));
     }
 
@@ -209,7 +200,8 @@ struct Scene {
     client: Domain,
     dropped: Arc<AtomicU32>,
     kept: Arc<AtomicU32>,
-    ends: Ends,
+    /// The server's domain, where a test gives it, until it is shut down.
+    own: Arc<OnceLock<Domain>>,
 }
 
 impl Scene {
@@ -230,19 +222,19 @@ impl Scene {
         let dropped = Arc::new(AtomicU32::new(0));
         let meeting = smol::lock::Barrier::new(MEETING);
         let kept = Arc::new(AtomicU32::new(NOBODY));
-        let ends = Ends::default();
+        let own = Arc::default();
         let server = Server {
             next,
             meeting,
             dropped: Arc::clone(&dropped),
             kept: Arc::clone(&kept),
-            ends: ends.clone(),
+            own: Arc::clone(&own),
         };
         let mut options = ExportOptions::default();
         options.scope = Some(Scope::Directory(directory.path().to_owned()));
         let entries = AwaitedAsyncEntries::new(server);
         let clerk = Clerk::export_with(&domain, "awaited", entries, options).unwrap();
-        Scene { directory, domain, clerk, client: Domain::new().unwrap(), dropped, kept, ends }
+        Scene { directory, domain, clerk, client: Domain::new().unwrap(), dropped, kept, own }
     }
 
     fn import_options(&self) -> ImportOptions {

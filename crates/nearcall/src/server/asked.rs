@@ -71,7 +71,10 @@ impl Asked {
     /// A suspended call was woken.
     pub fn resume(&self, suspended: Arc<Suspended>) {
         let mut lists = self.lists();
-        lists.woken.push_back(suspended);
+        // One that comes later is nobody's to go on with, and would keep its binding here.
+        if !lists.has_ended {
+            lists.woken.push_back(suspended);
+        }
         self.note(&lists);
     }
 

@@ -59,9 +59,8 @@ impl Told {
         };
         let number = *self.number.get_or_insert_with(|| domain.next_number());
         domain.housekeeping.tell_when(self.concern, number, &self.call, context.waker());
-        // Behind that: who tells may have told before it knew, and the thread that looks may have
-        // ended.
-        match domain.check_open().is_err() || self.has_come() {
+        // Behind that: who tells may have told before it knew, and may have ended.
+        match domain.tells_nobody() || self.has_come() {
             true => Poll::Ready(()),
             false => Poll::Pending,
         }

@@ -50,7 +50,7 @@ fn who_waits_for_its_servers_end_returns_then_and_its_results_arrive() {
 #[test]
 fn who_waits_for_its_servers_end_returns_although_the_watcher_was_elsewhere() {
     let scene = Scene::new(1, None);
-    assert!(scene.ends.domain.set(scene.domain.clone()).is_ok());
+    assert!(scene.own.set(scene.domain.clone()).is_ok());
     let clients = [scene.client().with_deadline(SOON)];
     let lasting = lasting(&scene, &clients);
     clients[0].keep().unwrap();
@@ -62,7 +62,7 @@ fn who_waits_for_its_servers_end_returns_although_the_watcher_was_elsewhere() {
 #[test]
 fn who_waits_for_its_servers_end_returns_when_a_procedure_ends_its_own_domain() {
     let scene = Scene::new(1, None);
-    assert!(scene.ends.domain.set(scene.domain.clone()).is_ok());
+    assert!(scene.own.set(scene.domain.clone()).is_ok());
     let clients = [scene.client().with_deadline(SOON)];
     let lasting = lasting(&scene, &clients);
     clients[0].shut_down().unwrap();

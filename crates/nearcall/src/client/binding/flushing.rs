@@ -9,6 +9,7 @@ use super::ClientBinding;
 use crate::client::deadline::left_ns;
 use crate::client::interrupt::is_interrupted;
 use crate::client::switching;
+use crate::server::current;
 
 /// Looks before the first sleep: a server that is awake is done with a short call in far less.
 const LOOKS: u32 = 64;
@@ -22,25 +23,37 @@ impl ClientBinding {
     pub fn flush(&self, timeout: Duration) -> u32 {
         let timeout_ns = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
         let until_ns = clock::now_ns().saturating_add(timeout_ns);
+        // In a child of fork(2) they are its parent's, and so may be the lock that counts them.
+        if self.domain.core().is_forked() {
+            return 0;
+        }
         for _ in 0..LOOKS {
             if self.captured_count() == 0 {
                 return 0;
             }
             processor::relax();
         }
-        let (mut pause, mut times) = (PAUSE_MIN, 0);
+        // Of its own domain's calls a procedure's processor looks after none while it waits here.
+        current::call_for_relief();
+        let mut pause = PAUSE_MIN;
         loop {
-            let (count, left_ns) = (self.captured_count(), left_ns(until_ns));
-            if count == 0 || left_ns == 0 || !self.state.is_open() || is_interrupted() {
+            // Asked before they are counted: what is over by then is over.
+            let left_ns = left_ns(until_ns);
+            let is_last = left_ns == 0 || !self.state.is_open();
+            let count = self.captured_count();
+            if count == 0 || is_last {
                 return count;
             }
-            // Its bell may have been lost, and nobody else may have noticed yet that it has ended.
-            self.look_after_captured(times);
+            // Lost bells are housekeeping's to ring for again.
             switching::nap(pause.min(Duration::from_nanos(left_ns)));
+            if is_interrupted() {
+                return self.captured_count();
+            }
+            // Nobody else may have noticed yet that it has ended.
             if self.process.has_exited() {
                 self.revoke(RevokeReason::PeerDied);
             }
-            (pause, times) = ((pause * 2).min(PAUSE_MAX), times + 1);
+            pause = (pause * 2).min(PAUSE_MAX);
         }
     }
 }
