@@ -62,23 +62,25 @@ client.scale(given, 1.0)
 #: the server itself has to wait for a processor, only some of the time counts.
 STOPS_S = (1.5, 3, 6, 12, 24)
 
-#: Longest time that another client's call takes meanwhile, or it fails.
-DEADLINE_S = 0.75
+#: How long others' calls are looked for: less than the client that was stopped is waited for.
+LOOKED_S = 1.0
 
 
 @contextlib.contextmanager
-def kept_awake(other: typing.Any) -> typing.Iterator[None]:
-    """Has another client call without an end, so that the server does not sleep: each returns."""
-    is_over = threading.Event()
+def kept_awake(other: typing.Any) -> typing.Iterator[list[float]]:
+    """Has another client call without an end, so that the server does not sleep: each returns.
+    When each of them did."""
+    is_over, returned = threading.Event(), list[float]()
 
     def call() -> None:
         while not is_over.is_set():
             assert other.add(3, 4) == 7
+            returned.append(time.monotonic())
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         called = pool.submit(call)
         try:
-            yield
+            yield returned
         finally:
             is_over.set()
         called.result()
@@ -97,12 +99,16 @@ def test_others_are_served_while_a_client_has_stopped_in_an_argument(
     os.sched_setaffinity(0, {own})
     try:
         start(sys.executable, script, shapes.__file__, "stalled")
-        other = shapes.ShapesClient.import_("stalled").with_deadline(DEADLINE_S)
+        other = shapes.ShapesClient.import_("stalled")
         for stop_s in STOPS_S:
-            with kept_awake(other):
+            with kept_awake(other) as returned:
                 client = start(sys.executable, "-c", CALLING, directory, "stalled", clients)
                 os.waitid(os.P_PID, client.child.pid, os.WSTOPPED)
-                time.sleep(stop_s)
+                stopped = time.monotonic()
+                time.sleep(LOOKED_S)
+                # Behind the one that was under way then.
+                assert sum(at > stopped for at in list(returned)) > 1, "others wait as well"
+                time.sleep(stop_s - LOOKED_S)
             client.child.send_signal(signal.SIGCONT)
             # Else by an exception that nobody catches: what it was stopped in was given up.
             client.codes = {0, 1}
