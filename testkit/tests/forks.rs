@@ -258,6 +258,19 @@ fn calls_that_were_posted_are_the_parents() {
 }
 
 #[test]
+fn what_nobody_waits_for_is_the_parents_to_flush() {
+    beside_a_server("what_nobody_waits_for_is_the_parents_to_flush", |_, client| {
+        let (binding, long) = (client.binding(), std::time::Duration::from_secs(600));
+        (0..2).for_each(|_| drop(client.posting().work(1, 1000, &[9]).unwrap()));
+        assert_eq!(binding.captured_count(), 2);
+        child(|| assert_eq!(binding.flush(long), 0));
+        assert_eq!(binding.captured_count(), 2);
+        assert_eq!(binding.flush(long), 0);
+        goes_on(&client);
+    });
+}
+
+#[test]
 fn lent_memory_and_feeds_are_the_parents() {
     alone("lent_memory_and_feeds_are_the_parents", || {
         in_world(Kind::Processes, SERVER, |world| {

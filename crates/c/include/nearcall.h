@@ -642,14 +642,15 @@ void *nearcall_lend(const nearcall_client *client, size_t byte_count,
 bool nearcall_is_revoked(const nearcall_client *client);
 /* Which life of the server it is bound to: a later export has a larger number. */
 uint64_t nearcall_incarnation(const nearcall_client *client);
-/* How many A-stacks the server holds of calls that nobody waits for: aborted, dropped or oneway ones;
- * how many there are, of all classes. */
+/* How many A-stacks the server holds of calls that nobody waits for: aborted, dropped or oneway
+ * ones. */
 uint32_t nearcall_captured_count(const nearcall_client *client);
 /* Waits until every call over this binding is over that nobody waits for: what any thread has
  * posted oneway, given up or dropped. To be called before the program exits or releases the client:
  * what a server has not begun by then it does not run. How many are not over after timeout_ns; 0:
  * all have run, or were refused. */
 uint32_t nearcall_flush(const nearcall_client *client, uint64_t timeout_ns);
+/* How many A-stacks there are, of all classes. */
 uint32_t nearcall_astack_count(const nearcall_client *client);
 void nearcall_client_release(nearcall_client *client);
 nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,

@@ -237,8 +237,8 @@ impl Binding {
 
     /// Waits until every call over this binding is over that nobody waits for: what any thread has
     /// posted `oneway`, given up or dropped. To be called before the program exits or releases the
-    /// binding: what a server has not begun by then it does not run, and what waits there as an
-    /// `async` procedure ends.
+    /// binding: what a server has not begun by then it does not run, and an `async` procedure that
+    /// waits then is dropped.
     ///
     /// Returns how many are not over after `timeout`; 0: all have run, or were refused. Of a
     /// binding that is revoked nobody can say whether the others have. It ends early where this

@@ -17,9 +17,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-pub use self::line::{ReadLine, SharedLine};
 use nearcall_abi::counted;
 
+pub use self::line::{ReadLine, SharedLine};
 use crate::copy;
 pub use crate::copy::Way;
 

@@ -1,7 +1,9 @@
 //! Before a client goes: what it has posted and nobody waits for is run, or counted.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use nearcall_threads::{fork, run, yield_now};
 use testkit::signal;
 use testkit::world::{Kind, World, each_world, in_world};
 
@@ -71,5 +73,26 @@ fn what_a_dead_server_has_not_run_is_counted_at_once() {
         server.kill();
         assert_eq!(client.binding().flush(LONG), 2);
         assert!(client.binding().is_revoked());
+    });
+}
+
+#[test]
+fn others_run_while_a_fastthread_flushes() {
+    each_world(SERVER, |world| {
+        let server = world.serve("flushing");
+        let client = Arc::new(world.import(&server));
+        let flushes = Arc::clone(&client);
+        run(move || {
+            drop(client.posting().work(1, 50, &[9]).unwrap());
+            let flushed = fork(move || flushes.binding().flush(LONG)).unwrap();
+            let mut turns = 0;
+            while client.binding().captured_count() > 0 {
+                yield_now();
+                turns += 1;
+            }
+            assert!(turns > 1, "{turns} turns of another thread");
+            assert_eq!(flushed.join().unwrap(), 0);
+        })
+        .unwrap();
     });
 }

@@ -25,6 +25,7 @@ use nearcall_os::socket::{SocketError, Stream};
 use super::binding::ServerBinding;
 use super::handshake::Handshake;
 use super::quota::{Charge, Resource};
+use super::requests::told;
 use crate::domain::DomainCore;
 use crate::wire::{Socket, WireError};
 
@@ -62,11 +63,6 @@ impl Introductions {
         number: u32,
     ) -> Result<(), String> {
         let send = |message: &Message<'_>, theirs: &[_]| giver.socket.send(message, theirs);
-        let told = |sent: Result<(), WireError>| match sent {
-            // As in `requests`: it has gone.
-            Ok(()) | Err(WireError::Socket(SocketError::HungUp)) => Ok(()),
-            Err(error) => Err(error.to_string()),
-        };
         let Some((introduction, theirs)) = Introduction::new(core, giver) else {
             return told(send(&Message::NotIntroduced { number }, &[]));
         };

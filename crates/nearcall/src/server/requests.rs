@@ -148,7 +148,12 @@ fn refuse_growth(binding: &ServerBinding) -> Result<(), String> {
 }
 
 fn send(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
-    match binding.socket.send(message, &[]) {
+    told(binding.socket.send(message, &[]))
+}
+
+/// What came of telling a client something. `Err`: it does not read.
+pub(super) fn told(sent: Result<(), WireError>) -> Result<(), String> {
+    match sent {
         // It has gone, which is no fault: its end is found behind what it has sent.
         Ok(()) | Err(WireError::Socket(SocketError::HungUp)) => Ok(()),
         Err(error) => Err(error.to_string()),
