@@ -153,8 +153,20 @@ pub enum Bury {
 /// # Cost: one swap.
 #[inline(always)]
 pub fn post(turn: &AtomicU32, sequence: Sequence) -> Result<Mode, PeerFault> {
-    let posted = TurnWord::new(sequence, Phase::Posted).0;
-    judge_posted(turn.swap(posted, ord!("O1", Release)), sequence)
+    judge_posted(post_unjudged(turn, sequence), sequence)
+}
+
+/// The same, for [`judge_posted`]: what it found.
+#[inline(always)]
+pub fn post_unjudged(turn: &AtomicU32, sequence: Sequence) -> u32 {
+    turn.swap(TurnWord::new(sequence, Phase::Posted).0, ord!("O1", Release))
+}
+
+/// Whether what the post of call `sequence` found says that the server polls the word, as most do:
+/// one comparison. False: [`judge_posted`] says more.
+#[inline(always)]
+pub fn was_polled(seen: u32, sequence: Sequence) -> bool {
+    seen == TurnWord::new(sequence.previous(), Phase::IdleHot).0
 }
 
 /// What the post of call `sequence` found in the turn word, which it has overwritten.
@@ -187,8 +199,14 @@ pub fn poll_word(seen: TurnWord, sequence: Sequence) -> Poll {
 /// as most are: by one comparison. False: [`poll_word`] says more.
 #[inline(always)]
 pub fn is_usual_reply(seen: TurnWord, sequence: Sequence) -> bool {
+    seen.0.wrapping_sub(first_usual_reply(sequence).0) <= Phase::IdleHot as u32
+}
+
+/// The lower of the two words that most replies to call `sequence` are; the other is the next one.
+#[inline(always)]
+pub fn first_usual_reply(sequence: Sequence) -> TurnWord {
     const { assert!(Phase::IdleBell as u32 == 0 && Phase::IdleHot as u32 == 1) };
-    seen.0.wrapping_sub(sequence.0 << PHASE_BITS) <= Phase::IdleHot as u32
+    TurnWord(sequence.0 << PHASE_BITS)
 }
 
 /// What the turn word says: for [`crate::termination::classify`], which is told all phases.

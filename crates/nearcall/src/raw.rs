@@ -8,6 +8,7 @@ mod arguments;
 mod awaiting;
 mod behind;
 mod brief;
+mod brief_call;
 mod call;
 mod claiming;
 mod client;
@@ -48,6 +49,7 @@ pub use brief::{
     BRIEF_BATCH_CALLS, BRIEF_LAYOUT, BRIEF_LENGTHS, BRIEF_LOOKS, Brief, brief_thread,
     processor_offset,
 };
+pub use brief_call::{BriefCall, BriefResults};
 pub use call::{Call, Claimed};
 pub use claiming::Claiming;
 pub use client::Client;

@@ -2,6 +2,7 @@
 //! little without giving it up.
 
 use std::io;
+use std::num::NonZeroIsize;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -18,10 +19,30 @@ pub fn current() -> u32 {
     rseq::processor().unwrap_or_else(|| rustix::thread::sched_getcpu() as u32)
 }
 
-/// How far from the thread pointer the number of the processor lies that a thread runs on, in every
-/// thread of this process; `None` where it lies nowhere. What [`current`] loads.
-pub fn number_offset() -> Option<isize> {
-    rseq::processor().and_then(|_| rseq::offset())
+/// How far from the thread pointer the kernel keeps the number of the processor that a thread runs
+/// on, in every thread of this process: for who has asked once and calls often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NumberOffset {
+    bytes: NonZeroIsize,
+}
+
+impl NumberOffset {
+    /// `None` where the kernel keeps no numbers.
+    pub fn find() -> Option<NumberOffset> {
+        rseq::processor()?;
+        rseq::offset().and_then(NonZeroIsize::new).map(|bytes| NumberOffset { bytes })
+    }
+
+    /// For the call path in C, which loads the number itself.
+    pub fn bytes(self) -> isize {
+        self.bytes.get()
+    }
+
+    /// The same as [`current`]. Cost: one load.
+    #[inline(always)]
+    pub fn current(self) -> u32 {
+        rseq::kept(self.bytes.get())
+    }
 }
 
 /// Where the kernel keeps the number of the processor that one thread runs on: for a loop that asks
@@ -260,6 +281,13 @@ mod rseq {
         u32::try_from(cpu_id).ok()
     }
 
+    /// The word at an offset that was found.
+    #[inline(always)]
+    pub(super) fn kept(offset: isize) -> u32 {
+        // SAFETY: S1 registered: `find` saw a live area at this offset, in every thread.
+        unsafe { load(offset) as u32 }
+    }
+
     /// Where `cpu_id` lies from the thread pointer.
     pub(super) fn offset() -> Option<isize> {
         // Relaxed: as in `processor`.
@@ -359,6 +387,10 @@ mod rseq {
         None
     }
 
+    pub(super) fn kept(_offset: isize) -> u32 {
+        unreachable!("no offset is found here")
+    }
+
     pub(super) fn offset() -> Option<isize> {
         None
     }
@@ -401,6 +433,7 @@ mod tests {
                 // Where it lies is known from the thread pointer alone.
                 let known = thread_pointer().and_then(|_| rseq::processor());
                 assert_eq!(kept, known);
+                assert_eq!(NumberOffset::find().map(NumberOffset::current), known);
                 (rseq::processor(), rustix::thread::sched_getcpu() as u32)
             });
             assert_eq!(seen.1, processor);

@@ -49,6 +49,19 @@ impl HeadWords {
         self.high & judged <= u64::from(bytes_max)
     }
 
+    /// Whether the turn is `first` or the one after it, and the selector 0: one comparison.
+    #[inline(always)]
+    pub fn is_returned_from(self, first: u32) -> bool {
+        self.low.wrapping_sub(first.into()) <= 1
+    }
+
+    /// Whether the message takes exactly so many bytes, and the origin says this processor and
+    /// nothing else: one comparison.
+    #[inline(always)]
+    pub fn is_exactly(self, bytes: u32, processor: u32) -> bool {
+        self.high == u64::from(processor) << 32 | u64::from(bytes)
+    }
+
     /// Loads the words. What the writer of the turn wrote before it is seen after this: the load of
     /// the turn is an acquire.
     #[inline(always)]
@@ -205,6 +218,26 @@ mod tests {
         assert_eq!(words, one_by_one(&head));
         let want = [0x1000_0001, 0x2000_0002, 0x3000_0003, 0x4000_0004];
         assert_eq!([words.turn(), words.selector(), words.message_bytes(), words.origin()], want);
+    }
+
+    #[test]
+    fn a_reply_as_most_are_is_told_by_two_comparisons() {
+        let words = |turn: u64, selector: u32, bytes: u64, origin: u32| HeadWords {
+            low: u64::from(selector) << 32 | turn,
+            high: (u64::from(origin)) << 32 | bytes,
+        };
+        for (turn, selector, is_it) in
+            [(7, 0u32, false), (8, 0, true), (9, 0, true), (10, 0, false), (8, 1, false)]
+        {
+            assert_eq!(words(turn, selector, 0, 0).is_returned_from(8), is_it, "{turn} {selector}");
+        }
+        // The turn before the first of all is the last one of all, with any selector.
+        assert!(!words(u64::from(u32::MAX), 0, 0, 0).is_returned_from(0));
+        assert!(!words(0, u32::MAX, 0, 0).is_returned_from(u32::MAX));
+        assert!(words(0, 0, 4, 3).is_exactly(4, 3));
+        for (bytes, origin) in [(5, 3), (4, 2), (4, 0x1_0003), (4, 0x8000_0003), (1 << 31 | 4, 3)] {
+            assert!(!words(0, 0, bytes, origin).is_exactly(4, 3), "{bytes} {origin:x}");
+        }
     }
 
     #[test]

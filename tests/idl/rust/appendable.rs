@@ -539,14 +539,15 @@ pub mod growing {
         }
         /// Calls `count`.
         pub fn count(&self, least: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(2)?;
+            let call = self.client.claim_brief::<0>(2)?;
             call.put_u32::<0>(least as u32);
-            let reply = call.post(4)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            call.post::<4, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `turn`.
         pub fn turn(

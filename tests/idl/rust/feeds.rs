@@ -251,14 +251,15 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let mut call = self.client.claim::<0>(2)?;
+                let call = self.client.claim_brief::<0>(2)?;
                 call.put_u64::<0>(offset);
-                let reply = call.post(8)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                call.post::<8, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
@@ -317,13 +318,14 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let call = self.client.claim::<0>(7)?;
-                let reply = call.post(0)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                let call = self.client.claim_brief::<0>(7)?;
+                call.post::<0, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
@@ -349,16 +351,17 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let mut call = self.client.claim::<0>(10)?;
+                let call = self.client.claim_brief::<0>(10)?;
                 call.put_u32::<0>(open as u32);
                 call.put_u32::<4>(client as u32);
                 call.put_u32::<8>(feed as u32);
-                let reply = call.post(12)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                call.post::<12, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
@@ -370,13 +373,14 @@ pub mod feeds {
         }
         /// Not a feed.
         pub fn count(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(12)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(12)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
     }
     /// Posts calls of `feeds::Ledger`; what each function returns collects the results.
@@ -2058,14 +2062,15 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let mut call = self.client.claim::<0>(2)?;
+                let call = self.client.claim_brief::<0>(2)?;
                 call.put_u64::<0>(offset);
-                let reply = call.post(8)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                call.post::<8, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
@@ -2124,13 +2129,14 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let call = self.client.claim::<0>(7)?;
-                let reply = call.post(0)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                let call = self.client.claim_brief::<0>(7)?;
+                call.post::<0, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
@@ -2156,16 +2162,17 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let mut call = self.client.claim::<0>(10)?;
+                let call = self.client.claim_brief::<0>(10)?;
                 call.put_u32::<0>(open as u32);
                 call.put_u32::<4>(client as u32);
                 call.put_u32::<8>(feed as u32);
-                let reply = call.post(12)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                call.post::<12, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
@@ -2177,22 +2184,24 @@ pub mod feeds {
         }
         /// Not a feed.
         pub fn count(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(12)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(12)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `close`.
         pub fn close(&self) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let call = self.client.claim::<0>(13)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            ::core::result::Result::Ok(())
+            let call = self.client.claim_brief::<0>(13)?;
+            call.post::<0, 0, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            })
         }
     }
     /// Posts calls of `feeds::Archive`; what each function returns collects the results.

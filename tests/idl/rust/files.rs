@@ -241,24 +241,26 @@ impl FilesClient {
     }
     /// Calls `add`.
     pub fn add(&self, a: i32, b: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
-        let mut call = self.client.claim::<0>(3)?;
+        let call = self.client.claim_brief::<0>(3)?;
         call.put_u32::<0>(a as u32);
         call.put_u32::<4>(b as u32);
-        let reply = call.post(8)?;
-        if reply.raised() != 0 {
-            return ::core::result::Result::Err(reply.unknown_exception());
-        }
-        let returned = reply.get_u32::<0>() as i32;
-        ::core::result::Result::Ok(returned)
+        call.post::<8, 4, _, _>(|reply| {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let returned = reply.get_u32::<0>() as i32;
+            ::core::result::Result::Ok(returned)
+        })
     }
     /// Calls `null`.
     pub fn null(&self) -> ::core::result::Result<(), ::nearcall::CallError> {
-        let call = self.client.claim::<0>(4)?;
-        let reply = call.post(0)?;
-        if reply.raised() != 0 {
-            return ::core::result::Result::Err(reply.unknown_exception());
-        }
-        ::core::result::Result::Ok(())
+        let call = self.client.claim_brief::<0>(4)?;
+        call.post::<0, 0, _, _>(|reply| {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            ::core::result::Result::Ok(())
+        })
     }
     /// Calls `sync`.
     pub fn sync(&self) -> ::core::result::Result<(), ::nearcall::CallError> {
@@ -268,13 +270,14 @@ impl FilesClient {
     }
     /// Reads `size`.
     pub fn size(&self) -> ::core::result::Result<u64, ::nearcall::CallError> {
-        let call = self.client.claim::<0>(6)?;
-        let reply = call.post(0)?;
-        if reply.raised() != 0 {
-            return ::core::result::Result::Err(reply.unknown_exception());
-        }
-        let returned = reply.get_u64::<0>();
-        ::core::result::Result::Ok(returned)
+        let call = self.client.claim_brief::<0>(6)?;
+        call.post::<0, 8, _, _>(|reply| {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let returned = reply.get_u64::<0>();
+            ::core::result::Result::Ok(returned)
+        })
     }
     /// Reads `label`.
     pub fn label(&self) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {

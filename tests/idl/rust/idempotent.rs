@@ -88,14 +88,15 @@ pub mod again {
                     i32,
                     ::nearcall::CallError,
                 > {
-                    let mut call = client_.claim::<0>(0)?;
+                    let call = client_.claim_brief::<0>(0)?;
                     call.put_u32::<0>(client as u32);
-                    let reply = call.post(4)?;
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
+                    call.post::<4, 4, _, _>(|reply| {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    })
                 },
             )
         }
@@ -151,13 +152,14 @@ pub mod again {
         }
         /// Calls `once`.
         pub fn once(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(2)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(2)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `note`.
         pub fn note(&self, which: i32) -> ::core::result::Result<(), ::nearcall::CallError> {

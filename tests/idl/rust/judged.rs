@@ -87,14 +87,15 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let mut call = self.client.claim::<0>(0)?;
+                let call = self.client.claim_brief::<0>(0)?;
                 call.put_u32::<0>(count);
-                let reply = call.post(4)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                call.post::<4, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
@@ -112,13 +113,14 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<u64, ::nearcall::CallError> {
-                let call = self.client.claim::<0>(2)?;
-                let reply = call.post(0)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
+                let call = self.client.claim_brief::<0>(2)?;
+                call.post::<0, 8, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                })
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
@@ -143,14 +145,15 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let open = || -> ::core::result::Result<(u64, u64), ::nearcall::CallError> {
-                let call = self.client.claim::<0>(4)?;
-                let reply = call.post(0)?;
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                let sink_ = reply.get_u64::<8>();
-                ::core::result::Result::Ok((returned, sink_))
+                let call = self.client.claim_brief::<0>(4)?;
+                call.post::<0, 16, _, _>(|reply| {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    let sink_ = reply.get_u64::<8>();
+                    ::core::result::Result::Ok((returned, sink_))
+                })
             };
             ::core::result::Result::Ok({
                 let (feed, sink) = open()?;

@@ -441,15 +441,16 @@ impl GenericClient {
     }
     /// Calls `pass`.
     pub fn pass(&self, s2: &S) -> ::core::result::Result<S, ::nearcall::CallError> {
-        let mut call = self.client.claim::<0>(0)?;
+        let call = self.client.claim_brief::<0>(0)?;
         call.put_u32::<0>(s2.t as u32);
-        let reply = call.post(4)?;
-        if reply.raised() != 0 {
-            return ::core::result::Result::Err(reply.unknown_exception());
-        }
-        let returned_t = reply.get_u32::<0>() as i32;
-        let returned = S { t: returned_t };
-        ::core::result::Result::Ok(returned)
+        call.post::<4, 4, _, _>(|reply| {
+            if reply.raised() != 0 {
+                return ::core::result::Result::Err(reply.unknown_exception());
+            }
+            let returned_t = reply.get_u32::<0>() as i32;
+            let returned = S { t: returned_t };
+            ::core::result::Result::Ok(returned)
+        })
     }
 }
 /// Posts calls of `Generic`; what each function returns collects the results.
@@ -1250,7 +1251,7 @@ pub mod nearcall {
             (super::core::Result, super::std::U32),
             ::nearcall::Error<ClientCallException>,
         > {
-            let mut call = self.client.claim::<1>(0)?;
+            let call = self.client.claim_brief::<1>(0)?;
             call.put_u32::<0>(results.result.self_ as u32);
             call.put_u32::<4>(results.result.super_ as u32);
             call.put_u32::<8>(results.result.crate_ as u32);
@@ -1266,75 +1267,77 @@ pub mod nearcall {
             call.put_u32::<48>(reply.r#type as u32);
             call.put_u32::<52>(reply.r#gen as u32);
             call.put_u32::<56>(reply.r#async as u32);
-            let reply_ = call.post(60)?;
-            match reply_.raised() {
-                0 => {
-                    let results_result_self_ = reply_.get_u32::<0>() as i32;
-                    let results_result_super_ = reply_.get_u32::<4>() as i32;
-                    let results_result_crate_ = reply_.get_u32::<8>() as i32;
-                    let results_result_self__ = reply_.get_u32::<12>() as i32;
-                    let results_result_type = reply_.get_u32::<16>() as i32;
-                    let results_result_gen = reply_.get_u32::<20>() as i32;
-                    let results_result_async = reply_.get_u32::<24>() as i32;
-                    let results_ok = reply_.get_u32::<28>() as i32;
-                    let returned_self_ = reply_.get_u32::<32>() as i32;
-                    let returned_super_ = reply_.get_u32::<36>() as i32;
-                    let returned_crate_ = reply_.get_u32::<40>() as i32;
-                    let returned_self__ = reply_.get_u32::<44>() as i32;
-                    let returned_type = reply_.get_u32::<48>() as i32;
-                    let returned_gen = reply_.get_u32::<52>() as i32;
-                    let returned_async = reply_.get_u32::<56>() as i32;
-                    let arguments_box_inner = reply_.get_u32::<60>() as i32;
-                    let arguments_str = reply_.get_u32::<64>();
-                    let returned = super::core::Result {
-                        self_: returned_self_,
-                        super_: returned_super_,
-                        crate_: returned_crate_,
-                        self__: returned_self__,
-                        r#type: returned_type,
-                        r#gen: returned_gen,
-                        r#async: returned_async,
-                    };
-                    let results_ = super::core::Option {
-                        result: super::core::Result {
-                            self_: results_result_self_,
-                            super_: results_result_super_,
-                            crate_: results_result_crate_,
-                            self__: results_result_self__,
-                            r#type: results_result_type,
-                            r#gen: results_result_gen,
-                            r#async: results_result_async,
-                        },
-                        ok: results_ok,
-                    };
-                    let arguments_ = super::std::U32 {
-                        r#box: super::core::std::Box { inner: arguments_box_inner },
-                        str: arguments_str,
-                    };
-                    *results = results_;
-                    ::core::result::Result::Ok((returned, arguments_))
+            call.post::<60, 68, _, _>(|reply_| {
+                match reply_.raised() {
+                    0 => {
+                        let results_result_self_ = reply_.get_u32::<0>() as i32;
+                        let results_result_super_ = reply_.get_u32::<4>() as i32;
+                        let results_result_crate_ = reply_.get_u32::<8>() as i32;
+                        let results_result_self__ = reply_.get_u32::<12>() as i32;
+                        let results_result_type = reply_.get_u32::<16>() as i32;
+                        let results_result_gen = reply_.get_u32::<20>() as i32;
+                        let results_result_async = reply_.get_u32::<24>() as i32;
+                        let results_ok = reply_.get_u32::<28>() as i32;
+                        let returned_self_ = reply_.get_u32::<32>() as i32;
+                        let returned_super_ = reply_.get_u32::<36>() as i32;
+                        let returned_crate_ = reply_.get_u32::<40>() as i32;
+                        let returned_self__ = reply_.get_u32::<44>() as i32;
+                        let returned_type = reply_.get_u32::<48>() as i32;
+                        let returned_gen = reply_.get_u32::<52>() as i32;
+                        let returned_async = reply_.get_u32::<56>() as i32;
+                        let arguments_box_inner = reply_.get_u32::<60>() as i32;
+                        let arguments_str = reply_.get_u32::<64>();
+                        let returned = super::core::Result {
+                            self_: returned_self_,
+                            super_: returned_super_,
+                            crate_: returned_crate_,
+                            self__: returned_self__,
+                            r#type: returned_type,
+                            r#gen: returned_gen,
+                            r#async: returned_async,
+                        };
+                        let results_ = super::core::Option {
+                            result: super::core::Result {
+                                self_: results_result_self_,
+                                super_: results_result_super_,
+                                crate_: results_result_crate_,
+                                self__: results_result_self__,
+                                r#type: results_result_type,
+                                r#gen: results_result_gen,
+                                r#async: results_result_async,
+                            },
+                            ok: results_ok,
+                        };
+                        let arguments_ = super::std::U32 {
+                            r#box: super::core::std::Box { inner: arguments_box_inner },
+                            str: arguments_str,
+                        };
+                        *results = results_;
+                        ::core::result::Result::Ok((returned, arguments_))
+                    }
+                    1 => {
+                        let error = super::core::Err::from_wire(reply_.get_u32::<0>())
+                            .map_err(|malformed| reply_.malformed(malformed))?;
+                        let s_self2 = reply_.get_u32::<4>() as i32;
+                        let s = self::crate_::super_::self_::S { self2: s_self2 };
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            ClientCallException::Err(self::client::Err { error, s }),
+                        ))
+                    }
+                    _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
                 }
-                1 => {
-                    let error = super::core::Err::from_wire(reply_.get_u32::<0>())
-                        .map_err(|malformed| reply_.malformed(malformed))?;
-                    let s_self2 = reply_.get_u32::<4>() as i32;
-                    let s = self::crate_::super_::self_::S { self2: s_self2 };
-                    ::core::result::Result::Err(::nearcall::Error::Exception(
-                        ClientCallException::Err(self::client::Err { error, s }),
-                    ))
-                }
-                _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
-            }
+            })
         }
         /// Calls `clone`.
         pub fn clone_(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(1)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(1)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `new`.
         pub fn new_(
@@ -1345,18 +1348,19 @@ pub mod nearcall {
             writer: i32,
             incoming: i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call_ = self.client.claim::<0>(2)?;
+            let call_ = self.client.claim_brief::<0>(2)?;
             call_.put_u32::<0>(call as u32);
             call_.put_u32::<4>(reply as u32);
             call_.put_u32::<8>(variable as u32);
             call_.put_u32::<12>(writer as u32);
             call_.put_u32::<16>(incoming as u32);
-            let reply_ = call_.post(20)?;
-            if reply_.raised() != 0 {
-                return ::core::result::Result::Err(reply_.unknown_exception());
-            }
-            let returned = reply_.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            call_.post::<20, 4, _, _>(|reply_| {
+                if reply_.raised() != 0 {
+                    return ::core::result::Result::Err(reply_.unknown_exception());
+                }
+                let returned = reply_.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `import`.
         pub fn import_(
@@ -1396,22 +1400,24 @@ pub mod nearcall {
         }
         /// Calls `import_with`.
         pub fn import_with_(&self) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let call = self.client.claim::<0>(4)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            ::core::result::Result::Ok(())
+            let call = self.client.claim_brief::<0>(4)?;
+            call.post::<0, 0, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            })
         }
         /// Calls `len`.
         pub fn len(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(5)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(5)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `binding`.
         pub fn binding_(
@@ -1419,17 +1425,18 @@ pub mod nearcall {
             raised: super::std::u64_::Usize,
             server: &mut i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(6)?;
+            let call = self.client.claim_brief::<0>(6)?;
             call.put_u32::<0>(*server as u32);
             call.put_u64::<8>(raised);
-            let reply = call.post(16)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let server_ = reply.get_u32::<0>() as i32;
-            let returned = reply.get_u32::<4>() as i32;
-            *server = server_;
-            ::core::result::Result::Ok(returned)
+            call.post::<16, 8, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let server_ = reply.get_u32::<0>() as i32;
+                let returned = reply.get_u32::<4>() as i32;
+                *server = server_;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `from_it`.
         #[allow(clippy::wrong_self_convention)]
@@ -1460,57 +1467,61 @@ pub mod nearcall {
             &self,
             returned: bool,
         ) -> ::core::result::Result<i32, ::nearcall::Error<ClientIntoItException>> {
-            let mut call = self.client.claim::<0>(8)?;
+            let call = self.client.claim_brief::<0>(8)?;
             call.put_u8::<0>(u8::from(returned));
-            let reply = call.post(1)?;
-            match reply.raised() {
-                0 => {
-                    let returned_ = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned_)
+            call.post::<1, 4, _, _>(|reply| {
+                match reply.raised() {
+                    0 => {
+                        let returned_ = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned_)
+                    }
+                    1 => {
+                        let error = super::core::Err::from_wire(reply.get_u32::<0>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let s_self2 = reply.get_u32::<4>() as i32;
+                        let s = self::crate_::super_::self_::S { self2: s_self2 };
+                        ::core::result::Result::Err(::nearcall::Error::Exception(
+                            ClientIntoItException::Err(self::client::Err { error, s }),
+                        ))
+                    }
+                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
-                1 => {
-                    let error = super::core::Err::from_wire(reply.get_u32::<0>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let s_self2 = reply.get_u32::<4>() as i32;
-                    let s = self::crate_::super_::self_::S { self2: s_self2 };
-                    ::core::result::Result::Err(::nearcall::Error::Exception(
-                        ClientIntoItException::Err(self::client::Err { error, s }),
-                    ))
-                }
-                _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-            }
+            })
         }
         /// Calls `cmp`.
         #[allow(clippy::should_implement_trait)]
         pub fn cmp(&self, other: i32) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(9)?;
+            let call = self.client.claim_brief::<0>(9)?;
             call.put_u32::<0>(other as u32);
-            let reply = call.post(4)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            call.post::<4, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `drop`.
         pub fn drop(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(10)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(10)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `as_ref`.
         pub fn as_ref(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(11)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(11)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `match`.
         pub fn r#match(
@@ -1519,74 +1530,80 @@ pub mod nearcall {
             r#dyn: i32,
             r#await: i32,
         ) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(12)?;
+            let call = self.client.claim_brief::<0>(12)?;
             call.put_u32::<0>(r#fn as u32);
             call.put_u32::<4>(r#dyn as u32);
             call.put_u32::<8>(r#await as u32);
-            let reply = call.post(12)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            call.post::<12, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Reads `set_x`.
         pub fn set_x(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(13)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(13)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Writes `set_x`.
         pub fn set_set_x(&self, value: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(14)?;
+            let call = self.client.claim_brief::<0>(14)?;
             call.put_u32::<0>(value as u32);
-            let reply = call.post(4)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            ::core::result::Result::Ok(())
+            call.post::<4, 0, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            })
         }
         /// Reads `with_deadline`.
         pub fn with_deadline_(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(15)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(15)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Writes `with_deadline`.
         pub fn set_with_deadline(
             &self,
             value: i32,
         ) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(16)?;
+            let call = self.client.claim_brief::<0>(16)?;
             call.put_u32::<0>(value as u32);
-            let reply = call.post(4)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            ::core::result::Result::Ok(())
+            call.post::<4, 0, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            })
         }
         /// Calls `pass`.
         pub fn pass(
             &self,
             s: &self::client::S,
         ) -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(17)?;
+            let call = self.client.claim_brief::<0>(17)?;
             call.put_u32::<0>(s.t as u32);
-            let reply = call.post(4)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned_t = reply.get_u32::<0>() as i32;
-            let returned = self::client::S { t: returned_t };
-            ::core::result::Result::Ok(returned)
+            call.post::<4, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned_t = reply.get_u32::<0>() as i32;
+                let returned = self::client::S { t: returned_t };
+                ::core::result::Result::Ok(returned)
+            })
         }
     }
     /// Posts calls of `nearcall::Client`; what each function returns collects the results.

@@ -865,23 +865,25 @@ pub mod trips {
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(0)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(0)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Writes `level`.
         pub fn set_level(&self, value: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(1)?;
+            let call = self.client.claim_brief::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let reply = call.post(4)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            ::core::result::Result::Ok(())
+            call.post::<4, 0, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            })
         }
         /// Reads `name`.
         pub fn name(&self) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
@@ -1446,23 +1448,25 @@ pub mod trips {
         }
         /// Reads `level`.
         pub fn level(&self) -> ::core::result::Result<i32, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(0)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(0)?;
+            call.post::<0, 4, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Writes `level`.
         pub fn set_level(&self, value: i32) -> ::core::result::Result<(), ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(1)?;
+            let call = self.client.claim_brief::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let reply = call.post(4)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            ::core::result::Result::Ok(())
+            call.post::<4, 0, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            })
         }
         /// Reads `name`.
         pub fn name(&self) -> ::core::result::Result<::std::string::String, ::nearcall::CallError> {
@@ -1598,22 +1602,23 @@ pub mod trips {
             rights: &mut Rights,
             given: Packed,
         ) -> ::core::result::Result<(Level, Packed), ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(6)?;
+            let call = self.client.claim_brief::<0>(6)?;
             call.put_u8::<0>(rights.to_wire());
             call.put_u16::<2>(given.to_wire());
             call.put_u32::<4>(level.to_wire());
-            let reply = call.post(8)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let rights_ = Rights::from_wire(reply.get_u8::<0>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let packed_ = Packed::from_wire(reply.get_u16::<2>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let returned = Level::from_wire(reply.get_u32::<4>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            *rights = rights_;
-            ::core::result::Result::Ok((returned, packed_))
+            call.post::<8, 8, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let rights_ = Rights::from_wire(reply.get_u8::<0>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let packed_ = Packed::from_wire(reply.get_u16::<2>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let returned = Level::from_wire(reply.get_u32::<4>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                *rights = rights_;
+                ::core::result::Result::Ok((returned, packed_))
+            })
         }
         /// Calls `choose`.
         pub fn choose(
@@ -1977,13 +1982,14 @@ pub mod trips {
         }
         /// Calls `posted`.
         pub fn posted(&self) -> ::core::result::Result<u64, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(17)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u64::<0>();
-            ::core::result::Result::Ok(returned)
+            let call = self.client.claim_brief::<0>(17)?;
+            call.post::<0, 8, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u64::<0>();
+                ::core::result::Result::Ok(returned)
+            })
         }
     }
     /// Posts calls of `trips::Trips`; what each function returns collects the results.

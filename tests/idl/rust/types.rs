@@ -1421,7 +1421,7 @@ pub mod types {
             fl: Flags,
             bi: Bits,
         ) -> ::core::result::Result<bool, ::nearcall::CallError> {
-            let mut call = self.client.claim::<1>(0)?;
+            let call = self.client.claim_brief::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -1441,13 +1441,14 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let reply = call.post(80)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            ::core::result::Result::Ok(returned)
+            call.post::<80, 1, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments)]
@@ -1473,7 +1474,7 @@ pub mod types {
             fl: &mut Flags,
             bi: &mut Bits,
         ) -> ::core::result::Result<char, ::nearcall::CallError> {
-            let mut call = self.client.claim::<1>(1)?;
+            let call = self.client.claim_brief::<1>(1)?;
             call.put_u64::<0>(*ll as u64);
             call.put_u64::<8>(*ull);
             call.put_u64::<16>(d.to_bits());
@@ -1493,56 +1494,57 @@ pub mod types {
             call.put_u8::<58>(*u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let reply = call.post(80)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let ll_ = reply.get_u64::<0>() as i64;
-            let ull_ = reply.get_u64::<8>();
-            let d_ = f64::from_bits(reply.get_u64::<16>());
-            let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let l_ = reply.get_u32::<28>() as i32;
-            let ul_ = reply.get_u32::<32>();
-            let f_ = f32::from_bits(reply.get_u32::<36>());
-            let k_ = Kind::from_wire(reply.get_u32::<40>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let s_ = reply.get_u16::<48>() as i16;
-            let us_ = reply.get_u16::<50>();
-            let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let o_ = reply.get_u8::<55>();
-            let c_ = ::nearcall::Char(reply.get_u8::<56>());
-            let i8_ = reply.get_u8::<57>() as i8;
-            let u8_ = reply.get_u8::<58>();
-            let sm_ = Small::from_wire(reply.get_u8::<59>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let returned = ::nearcall::raw::character(reply.get_u32::<60>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            *b = b_;
-            *o = o_;
-            *c = c_;
-            *w = w_;
-            *i8 = i8_;
-            *u8 = u8_;
-            *s = s_;
-            *us = us_;
-            *l = l_;
-            *ul = ul_;
-            *ll = ll_;
-            *ull = ull_;
-            *f = f_;
-            *d = d_;
-            reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
-            *k = k_;
-            *sm = sm_;
-            *fl = fl_;
-            *bi = bi_;
-            ::core::result::Result::Ok(returned)
+            call.post::<80, 80, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let ll_ = reply.get_u64::<0>() as i64;
+                let ull_ = reply.get_u64::<8>();
+                let d_ = f64::from_bits(reply.get_u64::<16>());
+                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let l_ = reply.get_u32::<28>() as i32;
+                let ul_ = reply.get_u32::<32>();
+                let f_ = f32::from_bits(reply.get_u32::<36>());
+                let k_ = Kind::from_wire(reply.get_u32::<40>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let s_ = reply.get_u16::<48>() as i16;
+                let us_ = reply.get_u16::<50>();
+                let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let o_ = reply.get_u8::<55>();
+                let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                let i8_ = reply.get_u8::<57>() as i8;
+                let u8_ = reply.get_u8::<58>();
+                let sm_ = Small::from_wire(reply.get_u8::<59>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                *b = b_;
+                *o = o_;
+                *c = c_;
+                *w = w_;
+                *i8 = i8_;
+                *u8 = u8_;
+                *s = s_;
+                *us = us_;
+                *l = l_;
+                *ul = ul_;
+                *ll = ll_;
+                *ull = ull_;
+                *f = f_;
+                *d = d_;
+                reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
+                *k = k_;
+                *sm = sm_;
+                *fl = fl_;
+                *bi = bi_;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -1573,41 +1575,42 @@ pub mod types {
             ),
             ::nearcall::CallError,
         > {
-            let call = self.client.claim::<1>(2)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let ll_ = reply.get_u64::<0>() as i64;
-            let ull_ = reply.get_u64::<8>();
-            let d_ = f64::from_bits(reply.get_u64::<16>());
-            let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let l_ = reply.get_u32::<28>() as i32;
-            let ul_ = reply.get_u32::<32>();
-            let f_ = f32::from_bits(reply.get_u32::<36>());
-            let k_ = Kind::from_wire(reply.get_u32::<40>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let s_ = reply.get_u16::<48>() as i16;
-            let us_ = reply.get_u16::<50>();
-            let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let returned = ::nearcall::Char(reply.get_u8::<54>());
-            let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let o_ = reply.get_u8::<56>();
-            let c_ = ::nearcall::Char(reply.get_u8::<57>());
-            let i8_ = reply.get_u8::<58>() as i8;
-            let u8_ = reply.get_u8::<59>();
-            let sm_ = Small::from_wire(reply.get_u8::<60>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-            ::core::result::Result::Ok((
-                returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_, k_,
-                sm_, fl_, bi_,
-            ))
+            let call = self.client.claim_brief::<1>(2)?;
+            call.post::<0, 80, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let ll_ = reply.get_u64::<0>() as i64;
+                let ull_ = reply.get_u64::<8>();
+                let d_ = f64::from_bits(reply.get_u64::<16>());
+                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let l_ = reply.get_u32::<28>() as i32;
+                let ul_ = reply.get_u32::<32>();
+                let f_ = f32::from_bits(reply.get_u32::<36>());
+                let k_ = Kind::from_wire(reply.get_u32::<40>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let s_ = reply.get_u16::<48>() as i16;
+                let us_ = reply.get_u16::<50>();
+                let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let returned = ::nearcall::Char(reply.get_u8::<54>());
+                let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let o_ = reply.get_u8::<56>();
+                let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                let i8_ = reply.get_u8::<58>() as i8;
+                let u8_ = reply.get_u8::<59>();
+                let sm_ = Small::from_wire(reply.get_u8::<60>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                ::core::result::Result::Ok((
+                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
+                    k_, sm_, fl_, bi_,
+                ))
+            })
         }
         /// Calls `structs`.
         pub fn structs(
@@ -6605,7 +6608,7 @@ pub mod types {
             fl: Flags,
             bi: Bits,
         ) -> ::core::result::Result<bool, ::nearcall::CallError> {
-            let mut call = self.client.claim::<1>(0)?;
+            let call = self.client.claim_brief::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -6625,13 +6628,14 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let reply = call.post(80)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            ::core::result::Result::Ok(returned)
+            call.post::<80, 1, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments)]
@@ -6657,7 +6661,7 @@ pub mod types {
             fl: &mut Flags,
             bi: &mut Bits,
         ) -> ::core::result::Result<char, ::nearcall::CallError> {
-            let mut call = self.client.claim::<1>(1)?;
+            let call = self.client.claim_brief::<1>(1)?;
             call.put_u64::<0>(*ll as u64);
             call.put_u64::<8>(*ull);
             call.put_u64::<16>(d.to_bits());
@@ -6677,56 +6681,57 @@ pub mod types {
             call.put_u8::<58>(*u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let reply = call.post(80)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let ll_ = reply.get_u64::<0>() as i64;
-            let ull_ = reply.get_u64::<8>();
-            let d_ = f64::from_bits(reply.get_u64::<16>());
-            let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let l_ = reply.get_u32::<28>() as i32;
-            let ul_ = reply.get_u32::<32>();
-            let f_ = f32::from_bits(reply.get_u32::<36>());
-            let k_ = Kind::from_wire(reply.get_u32::<40>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let s_ = reply.get_u16::<48>() as i16;
-            let us_ = reply.get_u16::<50>();
-            let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let o_ = reply.get_u8::<55>();
-            let c_ = ::nearcall::Char(reply.get_u8::<56>());
-            let i8_ = reply.get_u8::<57>() as i8;
-            let u8_ = reply.get_u8::<58>();
-            let sm_ = Small::from_wire(reply.get_u8::<59>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let returned = ::nearcall::raw::character(reply.get_u32::<60>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            *b = b_;
-            *o = o_;
-            *c = c_;
-            *w = w_;
-            *i8 = i8_;
-            *u8 = u8_;
-            *s = s_;
-            *us = us_;
-            *l = l_;
-            *ul = ul_;
-            *ll = ll_;
-            *ull = ull_;
-            *f = f_;
-            *d = d_;
-            reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
-            *k = k_;
-            *sm = sm_;
-            *fl = fl_;
-            *bi = bi_;
-            ::core::result::Result::Ok(returned)
+            call.post::<80, 80, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let ll_ = reply.get_u64::<0>() as i64;
+                let ull_ = reply.get_u64::<8>();
+                let d_ = f64::from_bits(reply.get_u64::<16>());
+                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let l_ = reply.get_u32::<28>() as i32;
+                let ul_ = reply.get_u32::<32>();
+                let f_ = f32::from_bits(reply.get_u32::<36>());
+                let k_ = Kind::from_wire(reply.get_u32::<40>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let s_ = reply.get_u16::<48>() as i16;
+                let us_ = reply.get_u16::<50>();
+                let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let o_ = reply.get_u8::<55>();
+                let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                let i8_ = reply.get_u8::<57>() as i8;
+                let u8_ = reply.get_u8::<58>();
+                let sm_ = Small::from_wire(reply.get_u8::<59>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                *b = b_;
+                *o = o_;
+                *c = c_;
+                *w = w_;
+                *i8 = i8_;
+                *u8 = u8_;
+                *s = s_;
+                *us = us_;
+                *l = l_;
+                *ul = ul_;
+                *ll = ll_;
+                *ull = ull_;
+                *f = f_;
+                *d = d_;
+                reply.get_element_to::<64, ::nearcall::LongDouble>(ld);
+                *k = k_;
+                *sm = sm_;
+                *fl = fl_;
+                *bi = bi_;
+                ::core::result::Result::Ok(returned)
+            })
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -6757,41 +6762,42 @@ pub mod types {
             ),
             ::nearcall::CallError,
         > {
-            let call = self.client.claim::<1>(2)?;
-            let reply = call.post(0)?;
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let ll_ = reply.get_u64::<0>() as i64;
-            let ull_ = reply.get_u64::<8>();
-            let d_ = f64::from_bits(reply.get_u64::<16>());
-            let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let l_ = reply.get_u32::<28>() as i32;
-            let ul_ = reply.get_u32::<32>();
-            let f_ = f32::from_bits(reply.get_u32::<36>());
-            let k_ = Kind::from_wire(reply.get_u32::<40>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let s_ = reply.get_u16::<48>() as i16;
-            let us_ = reply.get_u16::<50>();
-            let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let returned = ::nearcall::Char(reply.get_u8::<54>());
-            let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let o_ = reply.get_u8::<56>();
-            let c_ = ::nearcall::Char(reply.get_u8::<57>());
-            let i8_ = reply.get_u8::<58>() as i8;
-            let u8_ = reply.get_u8::<59>();
-            let sm_ = Small::from_wire(reply.get_u8::<60>())
-                .map_err(|malformed| reply.malformed(malformed))?;
-            let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-            ::core::result::Result::Ok((
-                returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_, k_,
-                sm_, fl_, bi_,
-            ))
+            let call = self.client.claim_brief::<1>(2)?;
+            call.post::<0, 80, _, _>(|reply| {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let ll_ = reply.get_u64::<0>() as i64;
+                let ull_ = reply.get_u64::<8>();
+                let d_ = f64::from_bits(reply.get_u64::<16>());
+                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let l_ = reply.get_u32::<28>() as i32;
+                let ul_ = reply.get_u32::<32>();
+                let f_ = f32::from_bits(reply.get_u32::<36>());
+                let k_ = Kind::from_wire(reply.get_u32::<40>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let s_ = reply.get_u16::<48>() as i16;
+                let us_ = reply.get_u16::<50>();
+                let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let returned = ::nearcall::Char(reply.get_u8::<54>());
+                let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let o_ = reply.get_u8::<56>();
+                let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                let i8_ = reply.get_u8::<58>() as i8;
+                let u8_ = reply.get_u8::<59>();
+                let sm_ = Small::from_wire(reply.get_u8::<60>())
+                    .map_err(|malformed| reply.malformed(malformed))?;
+                let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                ::core::result::Result::Ok((
+                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
+                    k_, sm_, fl_, bi_,
+                ))
+            })
         }
         /// Calls `structs`.
         pub fn structs(

@@ -56,6 +56,31 @@ pub struct BriefPayload {
 }
 
 impl ProcedurePlan {
+    /// Bytes of the fixed part that comes back from a call that returns, if all that goes and
+    /// comes, exceptions too, are words and blocks: then a call needs nothing that could fail
+    /// between claim and post.
+    pub fn words_alone(&self) -> Option<u32> {
+        let is_put = |step: &Step| match step {
+            Step::CheckRange { .. } | Step::Claim { .. } | Step::Post { .. } => true,
+            Step::PutScalar { .. } | Step::PutBlock { .. } => true,
+            Step::NothingRaised | Step::Dispatch { .. } => true,
+            _ => false,
+        };
+        let is_got = |step: &Step| match step {
+            Step::GetScalar { .. } | Step::GetBlock { .. } | Step::CheckInside { .. } => true,
+            Step::Assemble { .. } | Step::Store { .. } => true,
+            Step::Return { .. } | Step::ReturnRaised { .. } => true,
+            _ => false,
+        };
+        let mut got = self.client.reply.iter().chain(self.client.raised.iter().flatten());
+        let is_so = self.client.request.iter().all(is_put) && got.all(is_got);
+        let bytes = self.server.reply.iter().find_map(|step| match step {
+            Step::Reply { fixed_bytes } => Some(*fixed_bytes),
+            _ => None,
+        });
+        bytes.filter(|_| is_so)
+    }
+
     /// The call, if it is brief.
     pub fn brief(&self) -> Option<Brief> {
         let mut brief = Brief {

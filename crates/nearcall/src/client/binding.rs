@@ -55,7 +55,7 @@ pub(crate) struct ClientBinding {
     /// What the binding began with.
     first: ClientRegion,
     /// One a class.
-    biases: [Bias; CLASSES_MAX],
+    pub biases: [Bias; CLASSES_MAX],
     pub name: String,
     /// It was not imported by its name: there is none to rebind by.
     pub is_introduced: bool,
@@ -246,7 +246,7 @@ impl ClientBinding {
     }
 
     #[inline(always)]
-    fn grip(&self, index: u32) -> Grip<'_> {
+    pub fn grip(&self, index: u32) -> Grip<'_> {
         Grip { binding: self, astack: self.astack(index) }
     }
 
@@ -285,6 +285,20 @@ impl ClientBinding {
     pub fn nth_of_class(&self, class: usize, nth: u32) -> (&Bias, Grip<'_>) {
         let bias = &self.biases[class];
         (bias, self.grip(bias.first() + nth))
+    }
+
+    /// A bias has given an A-stack up to this thread, which does not take it.
+    #[cold]
+    #[inline(never)]
+    pub fn give_up(&self, index: u32) {
+        self.release(index);
+    }
+
+    /// Whether the server has the interface as this side has it, and A-stacks that are no shorter.
+    pub fn is_of_one_version(&self) -> bool {
+        let classes = self.interface.classes.iter().zip(&self.classes);
+        let are_as_long = || classes.map(|(own, has)| has.block_bytes >= own.block_bytes);
+        self.agreement.is_none() && are_as_long().all(|is_as_long| is_as_long)
     }
 
     /// The bias of an A-stack's class.

@@ -14,6 +14,8 @@ use nearcall_os::clock;
 use nearcall_os::processor::Linger;
 use nearcall_os::segment::Segment;
 
+use super::deadline::Deadline;
+
 /// Not a processor number.
 pub(crate) const NO_PROCESSOR: u32 = u32::MAX;
 
@@ -49,6 +51,9 @@ pub(crate) struct Linkage {
     until_ns: AtomicU64,
     /// Number of that call.
     until_sequence: AtomicU32,
+    /// How long a brief call may take that is not as most are, as it crosses and in nanoseconds.
+    deadline_word: AtomicU32,
+    deadline_ns: AtomicU64,
 }
 
 /// Where what the call path in C uses lies: see `raw/brief.rs`.
@@ -90,8 +95,9 @@ pub(crate) struct OutOfLine {
     pub segment: Arc<Segment>,
 }
 
+/// Whether call `sequence` is the last one of a batch.
 #[inline(always)]
-fn ends_batch(sequence: Sequence) -> bool {
+pub(crate) fn ends_batch(sequence: Sequence) -> bool {
     sequence.as_u32().is_multiple_of(BATCH_CALLS)
 }
 
@@ -112,6 +118,8 @@ impl Linkage {
             batch: Mutex::new(Batch { begin_ns: 0, search: LingerSearch::of_client(0) }),
             until_ns: AtomicU64::new(0),
             until_sequence: AtomicU32::new(NO_SEQUENCE),
+            deadline_word: AtomicU32::new(0),
+            deadline_ns: AtomicU64::new(0),
         }
     }
 
@@ -188,23 +196,26 @@ impl Linkage {
     /// Counts a call, and weighs the last batch if it was the last of one.
     #[inline(always)]
     pub fn count(&self) -> Sequence {
-        let sequence = self.sequence().next();
-        // Relaxed: as above.
-        self.sequence.store(sequence.as_u32(), Ordering::Relaxed);
-        if ends_batch(sequence) {
-            self.weigh();
-        }
+        let sequence = self.count_unweighed();
+        self.weigh_if_last(sequence);
         sequence
     }
 
-    /// Weighs the last batch, if call `sequence` was the last of one: for a call that was counted
-    /// elsewhere. Whether it was.
-    pub fn weigh_if_last(&self, sequence: Sequence) -> bool {
-        let is_last = ends_batch(sequence);
-        if is_last {
+    /// Counts a call that is [weighed](Linkage::weigh_if_last) later.
+    #[inline(always)]
+    pub fn count_unweighed(&self) -> Sequence {
+        let sequence = self.sequence().next();
+        // Relaxed: as above.
+        self.sequence.store(sequence.as_u32(), Ordering::Relaxed);
+        sequence
+    }
+
+    /// Weighs the last batch, if call `sequence` was the last of one.
+    #[inline(always)]
+    pub fn weigh_if_last(&self, sequence: Sequence) {
+        if ends_batch(sequence) {
             self.weigh();
         }
-        is_last
     }
 
     #[cold]
@@ -237,6 +248,21 @@ impl Linkage {
         self.until_ns.store(until_ns, Ordering::Relaxed);
         // Relaxed: as above.
         self.until_sequence.store(sequence.as_u32(), Ordering::Relaxed);
+    }
+
+    /// Of the brief call that is about to be posted.
+    pub fn deadline(&self) -> Deadline {
+        // Relaxed: as above.
+        let (ns, word) = (self.deadline_ns.load(Ordering::Relaxed), &self.deadline_word);
+        // Relaxed: as above.
+        Deadline { ns, word: word.load(Ordering::Relaxed) }
+    }
+
+    pub fn set_deadline(&self, deadline: Deadline) {
+        // Relaxed: as above.
+        self.deadline_ns.store(deadline.ns, Ordering::Relaxed);
+        // Relaxed: as above.
+        self.deadline_word.store(deadline.word, Ordering::Relaxed);
     }
 
     /// No call with a deadline has begun.

@@ -11,16 +11,17 @@ use nearcall_core::Mode;
 use nearcall_core::bias::{self, Bias, Settled};
 use nearcall_core::lookout::{self, Lookout};
 use nearcall_core::turn;
+use nearcall_os::astack;
+use nearcall_os::processor::NumberOffset;
 use nearcall_os::thread_pointer::thread_pointer;
-use nearcall_os::{HeadWords, astack, fence, processor};
 
 use super::ahead::Ahead;
 use super::area::Outgoing;
-use super::call::finish_posted;
+use super::call::{await_posted, late_reply, poll_on};
 use super::client::Client;
 use super::reply::Reply;
 use crate::client::binding::{BIASES_OFFSET_BYTES, Grip, identity};
-use crate::client::linkage::{self, Linkage, NOBODY};
+use crate::client::linkage::{self, Linkage, NOBODY, ends_batch};
 use crate::client::switching;
 use crate::error::CallError;
 use crate::region::origin_word;
@@ -86,7 +87,7 @@ fn never() -> Brief {
 /// How far from the thread pointer C finds the number of its processor; 0 where there is none, and
 /// then [`Client::brief`] has C not call by itself.
 pub fn processor_offset() -> isize {
-    processor::number_offset().unwrap_or(0)
+    NumberOffset::find().map_or(0, NumberOffset::bytes)
 }
 
 /// The number that C notes in the linkage record of a call that this thread posts by itself; 0: it
@@ -104,17 +105,9 @@ pub fn brief_thread() -> u32 {
 impl Client {
     /// What C calls procedures of class `class` by. It holds as long as this client lives.
     pub fn brief(&self, class: usize) -> Brief {
-        let is_possible = fence::is_available()
-            && thread_pointer().is_some()
-            && HeadWords::can_be_at_once()
-            && processor::number_offset().is_some();
         let binding = self.binding().inner();
-        let has_one = class < binding.classes.len() && binding.agreement.is_none();
-        let is_as_long = |index: usize| {
-            let own = binding.interface.classes[index].block_bytes;
-            binding.classes[index].block_bytes >= own
-        };
-        if !is_possible || !has_one || !is_as_long(class) || self.has_deadline() {
+        let is_possible = self.numbers.is_some() && thread_pointer().is_some();
+        if !is_possible || class >= binding.classes.len() {
             return never();
         }
         let (bias, grip) = binding.nth_of_class(class, 0);
@@ -172,7 +165,18 @@ impl Client {
         procedure: u32,
         seen: u32,
     ) -> Result<Reply<'_>, Box<CallError>> {
-        finish_posted(self.grip(class), procedure, seen)
+        let grip = self.grip(class);
+        let sequence = grip.linkage().sequence();
+        // Then C has left the line alone, and looked once.
+        let has_looked = turn::was_polled(seen, sequence)
+            && !ends_batch(sequence)
+            && origin_word(0) != grip.linkage().server_processor();
+        if has_looked {
+            poll_on(grip.astack.head(), sequence);
+        } else if let Some(error) = await_posted(grip, procedure, seen) {
+            return Err(error);
+        }
+        late_reply(grip, procedure)
     }
 
     /// C has given the bit back and then seen that the bias was revoked.

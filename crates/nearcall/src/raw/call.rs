@@ -428,6 +428,16 @@ pub(super) fn poll_for_a_while(
     poll_by(HeadWords::load_at_once, head, sequence)
 }
 
+/// The same, where the line was left alone for as long already. A FastThread lets others run
+/// instead.
+#[inline(never)]
+pub(super) fn poll_on(head: &AStackHead, sequence: Sequence) -> HeadWords {
+    match switching::is_here() {
+        true => HeadWords::load(head),
+        false => poll_for_a_while(head, Linger::of_cycles(0), sequence),
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn poll_by_parts(head: &AStackHead, sequence: Sequence) -> HeadWords {
@@ -457,34 +467,48 @@ fn poll_by(
     }
 }
 
-/// Goes on with a call that C has posted (see `brief.rs`): `seen` is what its post found.
-pub(super) fn finish_posted(
+/// Waits for the reply to a call that a stub has posted by itself (see `brief.rs` and
+/// `brief_call.rs`), and that is not as most are: `seen` is what its post found. After an error the
+/// A-stack is no longer ours.
+#[inline(never)]
+pub(super) fn await_posted(grip: Grip<'_>, procedure: u32, seen: u32) -> Option<Box<CallError>> {
+    await_unkept(grip, procedure, seen, Deadline::default())
+}
+
+/// The same with a deadline.
+#[inline(always)]
+pub(super) fn await_unkept(
     grip: Grip<'_>,
     procedure: u32,
     seen: u32,
-) -> Result<Reply<'_>, Box<CallError>> {
-    let (head, sequence) = (grip.astack.head(), grip.linkage().sequence());
-    let processor = origin_word(0);
-    let mode = match turn::judge_posted(seen, sequence) {
-        Ok(mode) => mode,
-        Err(fault) => return Err(grip.lose_to_fault(procedure, fault)),
-    };
-    if mode != Mode::Hot {
-        grip.tell_in_time(mode, processor);
+    deadline: Deadline,
+) -> Option<Box<CallError>> {
+    let (head, linkage) = (grip.astack.head(), grip.linkage());
+    let (sequence, processor) = (linkage.sequence(), origin_word(0));
+    match turn::judge_posted(seen, sequence) {
+        Ok(Mode::Hot) => {}
+        Ok(mode) => grip.tell_in_time(mode, processor),
+        Err(fault) => return Some(grip.lose_to_fault(procedure, fault)),
     }
-    let has_weighed = grip.linkage().weigh_if_last(sequence);
-    // Otherwise C has left the line alone for as long.
-    let until_reply = match mode != Mode::Hot || has_weighed {
-        true => grip.linkage().until_reply(),
-        false => Linger::of_cycles(0),
-    };
-    let same_processor = processor == grip.linkage().server_processor();
+    linkage.weigh_if_last(sequence);
+    let same_processor = processor == linkage.server_processor();
     if !same_processor && !switching::is_here() {
-        let words = poll_for_a_while(head, until_reply, sequence);
+        let words = poll_for_a_while(head, linkage.until_reply(), sequence);
         if is_replied(words, sequence) {
-            return Reply::new(grip, procedure, words);
+            return None;
         }
     }
+    wait(grip, procedure, deadline, same_processor)
+}
+
+/// The reply to a call that was waited for, or whose first look and polls found none.
+pub(super) fn late_reply(grip: Grip<'_>, procedure: u32) -> Result<Reply<'_>, Box<CallError>> {
+    let (head, linkage) = (grip.astack.head(), grip.linkage());
+    let words = HeadWords::load(head);
+    if is_replied(words, linkage.sequence()) {
+        return Reply::new(grip, procedure, words);
+    }
+    let same_processor = origin_word(0) == linkage.server_processor();
     match wait(grip, procedure, Deadline::default(), same_processor) {
         Some(error) => Err(error),
         None => Reply::new(grip, procedure, HeadWords::load(head)),

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use nearcall_abi::InterfaceDescriptor;
 use nearcall_abi::message::CLASSES_MAX;
+use nearcall_os::processor::NumberOffset;
 
 use super::awaiting::Awaiting;
+use super::brief_call::numbers;
 use super::call::{Call, Claimed};
 use super::claiming::Claiming;
 use super::reply::{Reply, reader};
@@ -23,6 +25,9 @@ pub struct Client {
     deadline: Deadline,
     /// Where there is no time for its calls at all, a time that has passed; else 0.
     passed_ns: u64,
+    /// How a thread knows its processor; `None` where calls are not brief: a stub has nothing else
+    /// to ask.
+    pub(super) numbers: Option<NumberOffset>,
 }
 
 impl Client {
@@ -38,7 +43,13 @@ impl Client {
             (interface.name, interface.hash),
             "the binding was imported for another interface"
         );
-        Client { binding, deadline: Deadline::default(), passed_ns: 0 }
+        Client::over(binding, Deadline::default(), 0)
+    }
+
+    fn over(binding: Binding, deadline: Deadline, passed_ns: u64) -> Client {
+        let has_none = deadline.ns == 0 && passed_ns == 0;
+        let numbers = has_none.then(|| numbers(binding.inner())).flatten();
+        Client { binding, deadline, passed_ns, numbers }
     }
 
     /// The binding.
@@ -51,14 +62,14 @@ impl Client {
     /// posted: all calls are `NotExecuted`.
     pub fn with_deadline(&self, deadline: Duration) -> Client {
         let passed_ns = u64::from(deadline.is_zero());
-        Client { binding: self.binding.clone(), deadline: Deadline::new(deadline), passed_ns }
+        Client::over(self.binding.clone(), Deadline::new(deadline), passed_ns)
     }
 
     /// The same, of the server's present life: see [`Binding::rebind`].
     ///
     /// # Errors: as there.
     pub fn rebind(&self) -> Result<Client, BindError> {
-        Ok(Client { binding: self.binding.rebind()?, ..*self })
+        Ok(Client::over(self.binding.rebind()?, self.deadline, self.passed_ns))
     }
 
     /// Makes a call that may run twice: once more, over a binding to the server's next life, if its
@@ -139,7 +150,7 @@ impl Client {
             NEVER_NS => self.deadline,
             _ => self.deadline.within(until_ns)?,
         };
-        Some(Client { binding, deadline, ..*self })
+        Some(Client::over(binding, deadline, self.passed_ns))
     }
 
     /// What an `@opaque` argument is given as, as what is put.
@@ -222,11 +233,6 @@ impl Client {
         call.post_awaited(self.binding.shared(), fixed_bytes, reader(read))
     }
 
-    /// Whether its calls have a time to be over in.
-    pub(super) fn has_deadline(&self) -> bool {
-        self.deadline.ns != 0
-    }
-
     /// When a call is over that begins now, on this domain's clock.
     pub fn until_ns(&self) -> u64 {
         let until_ns = self.deadline.until_ns();
@@ -235,7 +241,7 @@ impl Client {
 
     /// Of a call that begins now.
     #[inline(always)]
-    fn deadline_now(&self, procedure: u32) -> Result<Deadline, Box<CallError>> {
+    pub(super) fn deadline_now(&self, procedure: u32) -> Result<Deadline, Box<CallError>> {
         match current::until_ns_or(self.passed_ns) {
             None => Ok(self.deadline),
             Some(until_ns) => self.nested_deadline(procedure, until_ns),

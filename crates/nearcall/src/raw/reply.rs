@@ -15,6 +15,7 @@ use nearcall_os::descriptor::DescriptorKind;
 use nearcall_os::segment::Segment;
 
 use super::area::Inbound;
+use super::brief_call::BriefResults;
 use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
@@ -22,6 +23,9 @@ use super::marshal::Marshal;
 use super::variable::OUT_OF_LINE_END_MAX;
 use crate::client::binding::Grip;
 use crate::error::{CallError, NotExecuted};
+
+/// What [`Reply::raised`] says of a procedure that returned.
+pub(super) const RETURNED: u32 = 0;
 
 /// Results, in place on the A-stack. Dropping it gives the A-stack back.
 ///
@@ -118,6 +122,12 @@ impl<'b> Reply<'b> {
     fn inbound(&self) -> Inbound<'b> {
         let astack = self.grip.astack;
         Inbound { inline: astack.inline().as_span(), block: astack.peer() }
+    }
+
+    /// What came back of a brief call.
+    #[inline(always)]
+    pub(super) fn brief(&self) -> BriefResults<'b> {
+        BriefResults { grip: self.grip, procedure: self.procedure, raised: self.raised }
     }
 
     gets!(get_u8: u8, get_u16: u16, get_u32: u32, get_u64: u64);
@@ -270,6 +280,6 @@ fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
 
 #[cold]
 #[inline(never)]
-fn fault(grip: Grip<'_>, procedure: u32, fault: PeerFault) -> CallError {
+pub(super) fn fault(grip: Grip<'_>, procedure: u32, fault: PeerFault) -> CallError {
     grip.binding.fault(grip.binding.procedure_name(procedure), fault)
 }

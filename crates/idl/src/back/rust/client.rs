@@ -101,6 +101,13 @@ impl Rust<'_> {
     pub fn call_body(&self, scope: usize, procedure: Procedure<'_>) -> TokenStream {
         let Procedure { operation, plan, .. } = procedure;
         let mut printer = Printer::new(self, scope, operation, plan, Side::Client);
+        if let Some(reply_bytes) = plan.words_alone() {
+            let body = self.brief_body(&mut printer, scope, procedure, reply_bytes);
+            return match plan.is_retried {
+                true => self.retried(&mut printer, scope, procedure, &body),
+                false => body,
+            };
+        }
         let is_written = plan.client.request.iter().any(Step::is_write);
         let mut body = opaque_arguments(&mut printer, plan);
         for step in &plan.client.request {
@@ -125,6 +132,38 @@ impl Rust<'_> {
         match plan.is_retried {
             true => self.retried(&mut printer, scope, procedure, &quote!(#body #read)),
             false => quote!(#body #read),
+        }
+    }
+
+    /// A call of words and blocks alone, which the runtime makes in line (design note 0026).
+    fn brief_body(
+        &self,
+        printer: &mut Printer<'_, '_>,
+        scope: usize,
+        procedure: Procedure<'_>,
+        reply_bytes: u32,
+    ) -> TokenStream {
+        let plan = procedure.plan;
+        let (mut body, mut judged, mut request_bytes) = (TokenStream::new(), TokenStream::new(), 0);
+        for step in &plan.client.request {
+            match step {
+                Step::Claim { class } => {
+                    let (client, class) = (printer.client(), number((*class).into()));
+                    let (call, index) = (printer.fixed("call"), number(plan.index));
+                    body.extend(quote!(let #call = #client.claim_brief::<#class>(#index)?;));
+                }
+                Step::Post { fixed_bytes } => request_bytes = *fixed_bytes,
+                Step::NothingRaised => judged = nothing_raised(printer),
+                Step::Dispatch { .. } => {}
+                step => body.extend(printer.write(step)),
+            }
+        }
+        let read = self.read_reply(printer, scope, procedure);
+        let (call, reply) = (printer.fixed("call"), printer.fixed("reply"));
+        let (request_bytes, reply_bytes) = (number(request_bytes), number(reply_bytes));
+        quote! {
+            #body
+            #call.post::<#request_bytes, #reply_bytes, _, _>(|#reply| { #judged #read })
         }
     }
 
