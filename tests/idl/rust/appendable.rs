@@ -683,9 +683,9 @@ pub mod growing {
             &self,
             least: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(2)?;
+            let call = self.client.claim_brief::<0>(2)?;
             call.put_u32::<0>(least as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -695,7 +695,7 @@ pub mod growing {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
         }
         /// Calls `turn`.
         pub fn turn(
@@ -842,7 +842,7 @@ pub mod growing {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(2).await?.call();
                 call.put_u32::<0>(least as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -852,7 +852,7 @@ pub mod growing {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
             };
             awaited.await.map_err(|error| *error)
         }

@@ -577,9 +577,9 @@ pub mod exchanges {
             &self,
             feed: u64,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(3)?;
+            let call = self.client.claim_brief::<0>(3)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -588,7 +588,7 @@ pub mod exchanges {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
         }
         /// Calls `_next_Ping`.
         #[allow(clippy::type_complexity)]
@@ -676,9 +676,9 @@ pub mod exchanges {
             &self,
             feed: u64,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(7)?;
+            let call = self.client.claim_brief::<0>(7)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -687,7 +687,7 @@ pub mod exchanges {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
         }
         /// Nothing of it streams.
         pub fn count(
@@ -928,7 +928,7 @@ pub mod exchanges {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(3).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -937,7 +937,7 @@ pub mod exchanges {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -1119,7 +1119,7 @@ pub mod exchanges {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -1128,7 +1128,7 @@ pub mod exchanges {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
             };
             ::core::result::Result::Ok(awaited)
         }

@@ -507,9 +507,9 @@ pub mod feeds {
             ::nearcall::Pending<'b, u32, ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<0>(6)?;
+            let call = self.client.claim_brief::<0>(6)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 u32,
                 ::nearcall::Error<LedgerLoadException>,
             > {
@@ -527,7 +527,7 @@ pub mod feeds {
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(collect)?)
         }
         /// Calls `_put_append`.
         fn put_append(
@@ -559,9 +559,9 @@ pub mod feeds {
             &self,
             feed: u64,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(9)?;
+            let call = self.client.claim_brief::<0>(9)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -570,7 +570,7 @@ pub mod feeds {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
         }
         /// Calls `_next_cells`.
         fn next_cells(
@@ -608,8 +608,8 @@ pub mod feeds {
         pub fn count(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(12)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(12)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -619,7 +619,7 @@ pub mod feeds {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
     }
     /// Calls `feeds::Ledger` from tasks of any executor: each function is awaited.
@@ -736,17 +736,16 @@ pub mod feeds {
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 8, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -891,7 +890,7 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     u32,
                     ::nearcall::Error<LedgerLoadException>,
                 > {
@@ -909,7 +908,7 @@ pub mod feeds {
                         _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 8, collect)?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -923,17 +922,16 @@ pub mod feeds {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -990,7 +988,7 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -999,7 +997,7 @@ pub mod feeds {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -1019,17 +1017,16 @@ pub mod feeds {
                     call.put_u32::<0>(open as u32);
                     call.put_u32::<4>(client as u32);
                     call.put_u32::<8>(feed as u32);
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 12, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 12, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -1080,7 +1077,7 @@ pub mod feeds {
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(12).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -1090,7 +1087,7 @@ pub mod feeds {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2328,9 +2325,9 @@ pub mod feeds {
             ::nearcall::Pending<'b, u32, ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<0>(6)?;
+            let call = self.client.claim_brief::<0>(6)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 u32,
                 ::nearcall::Error<LedgerLoadException>,
             > {
@@ -2348,7 +2345,7 @@ pub mod feeds {
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(collect)?)
         }
         /// Calls `_put_append`.
         fn put_append(
@@ -2380,9 +2377,9 @@ pub mod feeds {
             &self,
             feed: u64,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(9)?;
+            let call = self.client.claim_brief::<0>(9)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -2391,7 +2388,7 @@ pub mod feeds {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
         }
         /// Calls `_next_cells`.
         fn next_cells(
@@ -2429,8 +2426,8 @@ pub mod feeds {
         pub fn count(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(12)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(12)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -2440,14 +2437,14 @@ pub mod feeds {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Calls `close`.
         pub fn close(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(13)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(13)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -2456,7 +2453,7 @@ pub mod feeds {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(collect)?)
         }
     }
     /// Calls `feeds::Archive` from tasks of any executor: each function is awaited.
@@ -2573,17 +2570,16 @@ pub mod feeds {
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 8, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -2728,7 +2724,7 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     u32,
                     ::nearcall::Error<LedgerLoadException>,
                 > {
@@ -2746,7 +2742,7 @@ pub mod feeds {
                         _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 8, collect)?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -2760,17 +2756,16 @@ pub mod feeds {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -2827,7 +2822,7 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -2836,7 +2831,7 @@ pub mod feeds {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -2856,17 +2851,16 @@ pub mod feeds {
                     call.put_u32::<0>(open as u32);
                     call.put_u32::<4>(client as u32);
                     call.put_u32::<8>(feed as u32);
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 12, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 12, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -2917,7 +2911,7 @@ pub mod feeds {
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(12).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2927,7 +2921,7 @@ pub mod feeds {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2935,7 +2929,7 @@ pub mod feeds {
         pub async fn close(self) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(13).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -2944,7 +2938,7 @@ pub mod feeds {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }

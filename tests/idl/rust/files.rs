@@ -434,10 +434,10 @@ impl<'b> FilesPosting<'b> {
         a: i32,
         b: i32,
     ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-        let mut call = self.client.claim::<0>(3)?;
+        let call = self.client.claim_brief::<0>(3)?;
         call.put_u32::<0>(a as u32);
         call.put_u32::<4>(b as u32);
-        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
             i32,
             ::nearcall::CallError,
         > {
@@ -447,14 +447,14 @@ impl<'b> FilesPosting<'b> {
             let returned = reply.get_u32::<0>() as i32;
             ::core::result::Result::Ok(returned)
         };
-        ::core::result::Result::Ok(call.post_pending(8, collect)?)
+        ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(collect)?)
     }
     /// Calls `null`.
     pub fn null(
         &self,
     ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-        let call = self.client.claim::<0>(4)?;
-        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+        let call = self.client.claim_brief::<0>(4)?;
+        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
             (),
             ::nearcall::CallError,
         > {
@@ -463,14 +463,14 @@ impl<'b> FilesPosting<'b> {
             }
             ::core::result::Result::Ok(())
         };
-        ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(collect)?)
     }
     /// Reads `size`.
     pub fn size(
         &self,
     ) -> ::core::result::Result<::nearcall::Pending<'b, u64>, ::nearcall::CallError> {
-        let call = self.client.claim::<0>(6)?;
-        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+        let call = self.client.claim_brief::<0>(6)?;
+        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
             u64,
             ::nearcall::CallError,
         > {
@@ -480,7 +480,7 @@ impl<'b> FilesPosting<'b> {
             let returned = reply.get_u64::<0>();
             ::core::result::Result::Ok(returned)
         };
-        ::core::result::Result::Ok(call.post_pending(0, collect)?)
+        ::core::result::Result::Ok(call.post_pending::<0, 8, _, _, _>(collect)?)
     }
     /// Reads `label`.
     pub fn label(
@@ -657,7 +657,7 @@ impl<'b> FilesAwaiting<'b> {
             let mut call = self.client.claim_awaited::<0>(3).await?.call();
             call.put_u32::<0>(a as u32);
             call.put_u32::<4>(b as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -667,7 +667,7 @@ impl<'b> FilesAwaiting<'b> {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            self.client.post_awaited(call, 8, collect)?
+            self.client.post_awaited_brief::<0, 4, _, _, _>(call, 8, collect)?
         };
         awaited.await.map_err(|error| *error)
     }
@@ -675,7 +675,7 @@ impl<'b> FilesAwaiting<'b> {
     pub async fn null(self) -> ::core::result::Result<(), ::nearcall::CallError> {
         let awaited = {
             let call = self.client.claim_awaited::<0>(4).await?.call();
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -684,7 +684,7 @@ impl<'b> FilesAwaiting<'b> {
                 }
                 ::core::result::Result::Ok(())
             };
-            self.client.post_awaited(call, 0, collect)?
+            self.client.post_awaited_brief::<0, 0, _, _, _>(call, 0, collect)?
         };
         awaited.await.map_err(|error| *error)
     }
@@ -698,7 +698,7 @@ impl<'b> FilesAwaiting<'b> {
     pub async fn size(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
         let awaited = {
             let call = self.client.claim_awaited::<0>(6).await?.call();
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 u64,
                 ::nearcall::CallError,
             > {
@@ -708,7 +708,7 @@ impl<'b> FilesAwaiting<'b> {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            self.client.post_awaited(call, 0, collect)?
+            self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
         };
         awaited.await.map_err(|error| *error)
     }

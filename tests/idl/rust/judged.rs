@@ -333,9 +333,9 @@ pub mod judged {
             &self,
             feed: u64,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(7)?;
+            let call = self.client.claim_brief::<0>(7)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -344,7 +344,7 @@ pub mod judged {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
         }
     }
     /// Calls `judged::Judged` from tasks of any executor: each function is awaited.
@@ -365,17 +365,16 @@ pub mod judged {
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(0).await?.call();
                     call.put_u32::<0>(count);
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 4, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 4, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -441,17 +440,16 @@ pub mod judged {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(2).await?.call();
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        u64,
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
                         let returned = reply.get_u64::<0>();
                         ::core::result::Result::Ok(returned)
                     };
-                    self.client.post_awaited(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -512,10 +510,9 @@ pub mod judged {
             let opened: ::core::result::Result<(u64, u64), ::nearcall::CallError> = async {
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(4).await?.call();
-                    let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                        (u64, u64),
-                        ::nearcall::CallError,
-                    > {
+                    let collect = |reply: ::nearcall::raw::BriefResults<
+                        '_,
+                    >| -> ::core::result::Result<(u64, u64), ::nearcall::CallError> {
                         if reply.raised() != 0 {
                             return ::core::result::Result::Err(reply.unknown_exception());
                         }
@@ -523,7 +520,7 @@ pub mod judged {
                         let sink_ = reply.get_u64::<8>();
                         ::core::result::Result::Ok((returned, sink_))
                     };
-                    self.client.post_awaited(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 16, _, _, _>(call, 0, collect)?
                 };
                 ::nearcall::raw::Opening::new(self.client, awaited).await
             }.await;
@@ -645,7 +642,7 @@ pub mod judged {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -654,7 +651,7 @@ pub mod judged {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
             };
             ::core::result::Result::Ok(awaited)
         }

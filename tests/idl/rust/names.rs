@@ -466,9 +466,9 @@ impl<'b> GenericPosting<'b> {
         &self,
         s2: &S,
     ) -> ::core::result::Result<::nearcall::Pending<'b, S>, ::nearcall::CallError> {
-        let mut call = self.client.claim::<0>(0)?;
+        let call = self.client.claim_brief::<0>(0)?;
         call.put_u32::<0>(s2.t as u32);
-        let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
             S,
             ::nearcall::CallError,
         > {
@@ -479,7 +479,7 @@ impl<'b> GenericPosting<'b> {
             let returned = S { t: returned_t };
             ::core::result::Result::Ok(returned)
         };
-        ::core::result::Result::Ok(call.post_pending(4, collect)?)
+        ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
     }
 }
 /// Calls `Generic` from tasks of any executor: each function is awaited.
@@ -495,7 +495,7 @@ impl<'b> GenericAwaiting<'b> {
         let awaited = {
             let mut call = self.client.claim_awaited::<0>(0).await?.call();
             call.put_u32::<0>(s2.t as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 S,
                 ::nearcall::CallError,
             > {
@@ -506,7 +506,7 @@ impl<'b> GenericAwaiting<'b> {
                 let returned = S { t: returned_t };
                 ::core::result::Result::Ok(returned)
             };
-            self.client.post_awaited(call, 4, collect)?
+            self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
         };
         awaited.await.map_err(|error| *error)
     }
@@ -1627,7 +1627,7 @@ pub mod nearcall {
             >,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<1>(0)?;
+            let call = self.client.claim_brief::<1>(0)?;
             call.put_u32::<0>(results.result.self_ as u32);
             call.put_u32::<4>(results.result.super_ as u32);
             call.put_u32::<8>(results.result.crate_ as u32);
@@ -1643,7 +1643,7 @@ pub mod nearcall {
             call.put_u32::<48>(reply.r#type as u32);
             call.put_u32::<52>(reply.r#gen as u32);
             call.put_u32::<56>(reply.r#async as u32);
-            let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (super::core::Result, super::core::Option, super::std::U32),
                 ::nearcall::Error<ClientCallException>,
             > {
@@ -1705,14 +1705,14 @@ pub mod nearcall {
                     _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(call.post_pending(60, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<60, 68, _, _, _>(collect)?)
         }
         /// Calls `clone`.
         pub fn clone_(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(1)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(1)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -1722,7 +1722,7 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Calls `new`.
         pub fn new_(
@@ -1733,13 +1733,13 @@ pub mod nearcall {
             writer: i32,
             incoming: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let mut call_ = self.client.claim::<0>(2)?;
+            let call_ = self.client.claim_brief::<0>(2)?;
             call_.put_u32::<0>(call as u32);
             call_.put_u32::<4>(reply as u32);
             call_.put_u32::<8>(variable as u32);
             call_.put_u32::<12>(writer as u32);
             call_.put_u32::<16>(incoming as u32);
-            let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -1749,7 +1749,7 @@ pub mod nearcall {
                 let returned = reply_.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call_.post_pending(20, collect)?)
+            ::core::result::Result::Ok(call_.post_pending::<20, 4, _, _, _>(collect)?)
         }
         /// Calls `import`.
         pub fn import_(
@@ -1798,8 +1798,8 @@ pub mod nearcall {
         pub fn import_with_(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(4)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(4)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -1808,14 +1808,14 @@ pub mod nearcall {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(collect)?)
         }
         /// Calls `len`.
         pub fn len(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(5)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(5)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -1825,7 +1825,7 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Calls `binding`.
         pub fn binding_(
@@ -1833,10 +1833,10 @@ pub mod nearcall {
             raised: super::std::u64_::Usize,
             server: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, (i32, i32)>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(6)?;
+            let call = self.client.claim_brief::<0>(6)?;
             call.put_u32::<0>(server as u32);
             call.put_u64::<8>(raised);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (i32, i32),
                 ::nearcall::CallError,
             > {
@@ -1847,7 +1847,7 @@ pub mod nearcall {
                 let returned = reply.get_u32::<4>() as i32;
                 ::core::result::Result::Ok((returned, server_))
             };
-            ::core::result::Result::Ok(call.post_pending(16, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<16, 8, _, _, _>(collect)?)
         }
         /// Calls `from_it`.
         #[allow(clippy::wrong_self_convention)]
@@ -1886,9 +1886,9 @@ pub mod nearcall {
             ::nearcall::Pending<'b, i32, ::nearcall::Error<ClientIntoItException>>,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<0>(8)?;
+            let call = self.client.claim_brief::<0>(8)?;
             call.put_u8::<0>(u8::from(returned));
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::Error<ClientIntoItException>,
             > {
@@ -1909,7 +1909,7 @@ pub mod nearcall {
                     _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                 }
             };
-            ::core::result::Result::Ok(call.post_pending(1, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<1, 4, _, _, _>(collect)?)
         }
         /// Calls `cmp`.
         #[allow(clippy::should_implement_trait)]
@@ -1917,9 +1917,9 @@ pub mod nearcall {
             &self,
             other: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(9)?;
+            let call = self.client.claim_brief::<0>(9)?;
             call.put_u32::<0>(other as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -1929,14 +1929,14 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
         }
         /// Calls `drop`.
         pub fn drop(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(10)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(10)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -1946,14 +1946,14 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Calls `as_ref`.
         pub fn as_ref(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(11)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(11)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -1963,7 +1963,7 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Calls `match`.
         pub fn r#match(
@@ -1972,11 +1972,11 @@ pub mod nearcall {
             r#dyn: i32,
             r#await: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(12)?;
+            let call = self.client.claim_brief::<0>(12)?;
             call.put_u32::<0>(r#fn as u32);
             call.put_u32::<4>(r#dyn as u32);
             call.put_u32::<8>(r#await as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -1986,14 +1986,14 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(12, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<12, 4, _, _, _>(collect)?)
         }
         /// Reads `set_x`.
         pub fn set_x(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(13)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(13)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -2003,16 +2003,16 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Writes `set_x`.
         pub fn set_set_x(
             &self,
             value: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(14)?;
+            let call = self.client.claim_brief::<0>(14)?;
             call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -2021,14 +2021,14 @@ pub mod nearcall {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
         }
         /// Reads `with_deadline`.
         pub fn with_deadline_(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(15)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(15)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -2038,16 +2038,16 @@ pub mod nearcall {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Writes `with_deadline`.
         pub fn set_with_deadline(
             &self,
             value: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(16)?;
+            let call = self.client.claim_brief::<0>(16)?;
             call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -2056,7 +2056,7 @@ pub mod nearcall {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
         }
         /// Calls `pass`.
         pub fn pass(
@@ -2066,9 +2066,9 @@ pub mod nearcall {
             ::nearcall::Pending<'b, self::client::S>,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<0>(17)?;
+            let call = self.client.claim_brief::<0>(17)?;
             call.put_u32::<0>(s.t as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 self::client::S,
                 ::nearcall::CallError,
             > {
@@ -2079,7 +2079,7 @@ pub mod nearcall {
                 let returned = self::client::S { t: returned_t };
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
         }
     }
     /// Calls `nearcall::Client` from tasks of any executor: each function is awaited.
@@ -2115,7 +2115,7 @@ pub mod nearcall {
                 call.put_u32::<48>(reply.r#type as u32);
                 call.put_u32::<52>(reply.r#gen as u32);
                 call.put_u32::<56>(reply.r#async as u32);
-                let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (super::core::Result, super::core::Option, super::std::U32),
                     ::nearcall::Error<ClientCallException>,
                 > {
@@ -2177,7 +2177,7 @@ pub mod nearcall {
                         _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
                     }
                 };
-                self.client.post_awaited(call, 60, collect)?
+                self.client.post_awaited_brief::<1, 68, _, _, _>(call, 60, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2185,7 +2185,7 @@ pub mod nearcall {
         pub async fn clone_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(1).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2195,7 +2195,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2215,7 +2215,7 @@ pub mod nearcall {
                 call_.put_u32::<8>(variable as u32);
                 call_.put_u32::<12>(writer as u32);
                 call_.put_u32::<16>(incoming as u32);
-                let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2225,7 +2225,7 @@ pub mod nearcall {
                     let returned = reply_.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call_, 20, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call_, 20, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2276,7 +2276,7 @@ pub mod nearcall {
         pub async fn import_with_(self) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(4).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -2285,7 +2285,7 @@ pub mod nearcall {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2293,7 +2293,7 @@ pub mod nearcall {
         pub async fn len(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(5).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2303,7 +2303,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2317,7 +2317,7 @@ pub mod nearcall {
                 let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u32::<0>(server as u32);
                 call.put_u64::<8>(raised);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (i32, i32),
                     ::nearcall::CallError,
                 > {
@@ -2328,7 +2328,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<4>() as i32;
                     ::core::result::Result::Ok((returned, server_))
                 };
-                self.client.post_awaited(call, 16, collect)?
+                self.client.post_awaited_brief::<0, 8, _, _, _>(call, 16, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2372,7 +2372,7 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(8).await?.call();
                 call.put_u8::<0>(u8::from(returned));
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::Error<ClientIntoItException>,
                 > {
@@ -2393,7 +2393,7 @@ pub mod nearcall {
                         _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
                 };
-                self.client.post_awaited(call, 1, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 1, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2403,7 +2403,7 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u32::<0>(other as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2413,7 +2413,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2421,7 +2421,7 @@ pub mod nearcall {
         pub async fn drop(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(10).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2431,7 +2431,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2440,7 +2440,7 @@ pub mod nearcall {
         pub async fn as_ref(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(11).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2450,7 +2450,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2466,7 +2466,7 @@ pub mod nearcall {
                 call.put_u32::<0>(r#fn as u32);
                 call.put_u32::<4>(r#dyn as u32);
                 call.put_u32::<8>(r#await as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2476,7 +2476,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 12, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 12, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2484,7 +2484,7 @@ pub mod nearcall {
         pub async fn set_x(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(13).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2494,7 +2494,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2506,7 +2506,7 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(14).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -2515,7 +2515,7 @@ pub mod nearcall {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2523,7 +2523,7 @@ pub mod nearcall {
         pub async fn with_deadline_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(15).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2533,7 +2533,7 @@ pub mod nearcall {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2545,7 +2545,7 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(16).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -2554,7 +2554,7 @@ pub mod nearcall {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2566,7 +2566,7 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(17).await?.call();
                 call.put_u32::<0>(s.t as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     self::client::S,
                     ::nearcall::CallError,
                 > {
@@ -2577,7 +2577,7 @@ pub mod nearcall {
                     let returned = self::client::S { t: returned_t };
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
             };
             awaited.await.map_err(|error| *error)
         }

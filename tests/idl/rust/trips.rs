@@ -930,8 +930,8 @@ pub mod trips {
         pub fn level(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(0)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(0)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -941,16 +941,16 @@ pub mod trips {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Writes `level`.
         pub fn set_level(
             &self,
             value: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(1)?;
+            let call = self.client.claim_brief::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -959,7 +959,7 @@ pub mod trips {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
         }
         /// Reads `name`.
         pub fn name(
@@ -1024,7 +1024,7 @@ pub mod trips {
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(0).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -1034,7 +1034,7 @@ pub mod trips {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -1046,7 +1046,7 @@ pub mod trips {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -1055,7 +1055,7 @@ pub mod trips {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2002,8 +2002,8 @@ pub mod trips {
         pub fn level(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(0)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(0)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 i32,
                 ::nearcall::CallError,
             > {
@@ -2013,16 +2013,16 @@ pub mod trips {
                 let returned = reply.get_u32::<0>() as i32;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
         }
         /// Writes `level`.
         pub fn set_level(
             &self,
             value: i32,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<0>(1)?;
+            let call = self.client.claim_brief::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (),
                 ::nearcall::CallError,
             > {
@@ -2031,7 +2031,7 @@ pub mod trips {
                 }
                 ::core::result::Result::Ok(())
             };
-            ::core::result::Result::Ok(call.post_pending(4, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
         }
         /// Reads `name`.
         pub fn name(
@@ -2199,11 +2199,11 @@ pub mod trips {
             ::nearcall::Pending<'b, (Level, Rights, Packed)>,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<0>(6)?;
+            let call = self.client.claim_brief::<0>(6)?;
             call.put_u8::<0>(rights.to_wire());
             call.put_u16::<2>(given.to_wire());
             call.put_u32::<4>(level.to_wire());
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (Level, Rights, Packed),
                 ::nearcall::CallError,
             > {
@@ -2218,7 +2218,7 @@ pub mod trips {
                     .map_err(|malformed| reply.malformed(malformed))?;
                 ::core::result::Result::Ok((returned, rights_, packed_))
             };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 8, _, _, _>(collect)?)
         }
         /// Calls `choose`.
         pub fn choose(
@@ -2636,8 +2636,8 @@ pub mod trips {
         pub fn posted(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, u64>, ::nearcall::CallError> {
-            let call = self.client.claim::<0>(17)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<0>(17)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 u64,
                 ::nearcall::CallError,
             > {
@@ -2647,7 +2647,7 @@ pub mod trips {
                 let returned = reply.get_u64::<0>();
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 8, _, _, _>(collect)?)
         }
     }
     /// Calls `trips::Trips` from tasks of any executor: each function is awaited.
@@ -2660,7 +2660,7 @@ pub mod trips {
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(0).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     i32,
                     ::nearcall::CallError,
                 > {
@@ -2670,7 +2670,7 @@ pub mod trips {
                     let returned = reply.get_u32::<0>() as i32;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2682,7 +2682,7 @@ pub mod trips {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (),
                     ::nearcall::CallError,
                 > {
@@ -2691,7 +2691,7 @@ pub mod trips {
                     }
                     ::core::result::Result::Ok(())
                 };
-                self.client.post_awaited(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2868,7 +2868,7 @@ pub mod trips {
                 call.put_u8::<0>(rights.to_wire());
                 call.put_u16::<2>(given.to_wire());
                 call.put_u32::<4>(level.to_wire());
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (Level, Rights, Packed),
                     ::nearcall::CallError,
                 > {
@@ -2883,7 +2883,7 @@ pub mod trips {
                         .map_err(|malformed| reply.malformed(malformed))?;
                     ::core::result::Result::Ok((returned, rights_, packed_))
                 };
-                self.client.post_awaited(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -3327,7 +3327,7 @@ pub mod trips {
         pub async fn posted(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(17).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     u64,
                     ::nearcall::CallError,
                 > {
@@ -3337,7 +3337,7 @@ pub mod trips {
                     let returned = reply.get_u64::<0>();
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }

@@ -2110,7 +2110,7 @@ pub mod types {
             fl: Flags,
             bi: Bits,
         ) -> ::core::result::Result<::nearcall::Pending<'b, bool>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<1>(0)?;
+            let call = self.client.claim_brief::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -2130,7 +2130,7 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 bool,
                 ::nearcall::CallError,
             > {
@@ -2141,7 +2141,7 @@ pub mod types {
                     .map_err(|malformed| reply.malformed(malformed))?;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(80, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 1, _, _, _>(collect)?)
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -2194,7 +2194,7 @@ pub mod types {
             >,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<1>(1)?;
+            let call = self.client.claim_brief::<1>(1)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -2214,7 +2214,7 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (
                     char,
                     bool,
@@ -2274,7 +2274,7 @@ pub mod types {
                     k_, sm_, fl_, bi_,
                 ))
             };
-            ::core::result::Result::Ok(call.post_pending(80, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 80, _, _, _>(collect)?)
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -2308,8 +2308,8 @@ pub mod types {
             >,
             ::nearcall::CallError,
         > {
-            let call = self.client.claim::<1>(2)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<1>(2)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (
                     ::nearcall::Char,
                     bool,
@@ -2368,7 +2368,7 @@ pub mod types {
                     k_, sm_, fl_, bi_,
                 ))
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 80, _, _, _>(collect)?)
         }
         /// Calls `structs`.
         pub fn structs(
@@ -2978,7 +2978,7 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     bool,
                     ::nearcall::CallError,
                 > {
@@ -2989,7 +2989,7 @@ pub mod types {
                         .map_err(|malformed| reply.malformed(malformed))?;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 1, _, _, _>(call, 80, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -3062,7 +3062,7 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (
                         char,
                         bool,
@@ -3122,7 +3122,7 @@ pub mod types {
                         ld_, k_, sm_, fl_, bi_,
                     ))
                 };
-                self.client.post_awaited(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 80, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -3157,7 +3157,7 @@ pub mod types {
         > {
             let awaited = {
                 let call = self.client.claim_awaited::<1>(2).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (
                         ::nearcall::Char,
                         bool,
@@ -3216,7 +3216,7 @@ pub mod types {
                         ld_, k_, sm_, fl_, bi_,
                     ))
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -7494,7 +7494,7 @@ pub mod types {
             fl: Flags,
             bi: Bits,
         ) -> ::core::result::Result<::nearcall::Pending<'b, bool>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<1>(0)?;
+            let call = self.client.claim_brief::<1>(0)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -7514,7 +7514,7 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 bool,
                 ::nearcall::CallError,
             > {
@@ -7525,7 +7525,7 @@ pub mod types {
                     .map_err(|malformed| reply.malformed(malformed))?;
                 ::core::result::Result::Ok(returned)
             };
-            ::core::result::Result::Ok(call.post_pending(80, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 1, _, _, _>(collect)?)
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -7578,7 +7578,7 @@ pub mod types {
             >,
             ::nearcall::CallError,
         > {
-            let mut call = self.client.claim::<1>(1)?;
+            let call = self.client.claim_brief::<1>(1)?;
             call.put_u64::<0>(ll as u64);
             call.put_u64::<8>(ull);
             call.put_u64::<16>(d.to_bits());
@@ -7598,7 +7598,7 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (
                     char,
                     bool,
@@ -7658,7 +7658,7 @@ pub mod types {
                     k_, sm_, fl_, bi_,
                 ))
             };
-            ::core::result::Result::Ok(call.post_pending(80, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 80, _, _, _>(collect)?)
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -7692,8 +7692,8 @@ pub mod types {
             >,
             ::nearcall::CallError,
         > {
-            let call = self.client.claim::<1>(2)?;
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+            let call = self.client.claim_brief::<1>(2)?;
+            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                 (
                     ::nearcall::Char,
                     bool,
@@ -7752,7 +7752,7 @@ pub mod types {
                     k_, sm_, fl_, bi_,
                 ))
             };
-            ::core::result::Result::Ok(call.post_pending(0, collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 80, _, _, _>(collect)?)
         }
         /// Calls `structs`.
         pub fn structs(
@@ -8607,7 +8607,7 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     bool,
                     ::nearcall::CallError,
                 > {
@@ -8618,7 +8618,7 @@ pub mod types {
                         .map_err(|malformed| reply.malformed(malformed))?;
                     ::core::result::Result::Ok(returned)
                 };
-                self.client.post_awaited(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 1, _, _, _>(call, 80, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -8691,7 +8691,7 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (
                         char,
                         bool,
@@ -8751,7 +8751,7 @@ pub mod types {
                         ld_, k_, sm_, fl_, bi_,
                     ))
                 };
-                self.client.post_awaited(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 80, collect)?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -8786,7 +8786,7 @@ pub mod types {
         > {
             let awaited = {
                 let call = self.client.claim_awaited::<1>(2).await?.call();
-                let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
                     (
                         ::nearcall::Char,
                         bool,
@@ -8845,7 +8845,7 @@ pub mod types {
                         ld_, k_, sm_, fl_, bi_,
                     ))
                 };
-                self.client.post_awaited(call, 0, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 0, collect)?
             };
             awaited.await.map_err(|error| *error)
         }

@@ -30,8 +30,7 @@ use nearcall_os::futex;
 use nearcall_os::peer::Process;
 use nearcall_os::segment::Segment;
 
-use self::identity::IDENTITY;
-pub(crate) use self::identity::{identity, thread_number};
+pub(crate) use self::identity::{identity, likely_identity, thread_number};
 use self::unattended::Unattended;
 use super::claimants::Claimants;
 use super::control::Control;
@@ -491,7 +490,7 @@ impl<'b> Grip<'b> {
     pub fn settle_here(self) {
         let linkage = self.linkage();
         linkage.set_outstanding(NOBODY);
-        let is_ours = || self.binding.bias(linkage).may_keep(IDENTITY.get(), linkage.index);
+        let is_ours = || self.binding.bias(linkage).may_keep(identity(), linkage.index);
         if linkage.kept() != 0 && !is_ours() {
             // The bias takes it for busy until it is kept again, as one that was captured.
             linkage.set_kept(0);
@@ -503,19 +502,28 @@ impl<'b> Grip<'b> {
     /// # Errors: what it was kept by, for [`Grip::give_back_otherwise`].
     #[inline(always)]
     pub fn keep(self) -> Result<(), u64> {
-        let linkage = self.linkage();
-        let bit = linkage.kept();
-        let is_kept = bit != 0 && self.binding.bias(linkage).release(IDENTITY.get(), bit);
+        self.keep_by(self.binding.bias(self.linkage()))
+    }
+
+    /// The same by the bias of its class, for who knows that.
+    #[inline(always)]
+    pub fn keep_by(self, bias: &Bias) -> Result<(), u64> {
+        let bit = self.linkage().kept();
+        let is_kept = bit != 0 && bias.release(likely_identity(), bit);
         if is_kept { Ok(()) } else { Err(bit) }
     }
 
     /// Gives the A-stack back to its list, if it was not kept (`bit` is 0), or is no longer. Its
-    /// linkage record says no more which: whoever revokes may have the A-stack by now.
+    /// linkage record says no more which: whoever revokes may have the A-stack by now. It stays
+    /// kept for a thread that biases know by something else than most.
     #[cold]
     #[inline(never)]
     pub fn give_back_otherwise(self, bit: u64) {
         let linkage = self.linkage();
         let (bias, index) = (self.binding.bias(linkage), linkage.index);
+        if bit != 0 && bias.is_towards(identity()) {
+            return;
+        }
         if bit == 0 || bias.settle(index) == Settled::Push {
             self.binding.release(index);
         }

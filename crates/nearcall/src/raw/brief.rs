@@ -7,7 +7,6 @@ use std::mem::{ManuallyDrop, offset_of};
 use std::ptr::{self, NonNull};
 
 use nearcall_abi::AStackHead;
-use nearcall_core::Mode;
 use nearcall_core::bias::{self, Bias, Settled};
 use nearcall_core::lookout::{self, Lookout};
 use nearcall_core::turn;
@@ -17,7 +16,7 @@ use nearcall_os::thread_pointer::thread_pointer;
 
 use super::ahead::Ahead;
 use super::area::Outgoing;
-use super::call::{await_posted, late_reply, poll_on};
+use super::call::{await_posted, late_reply, note_posted, poll_on};
 use super::client::Client;
 use super::reply::Reply;
 use crate::client::binding::{BIASES_OFFSET_BYTES, Grip, identity};
@@ -213,17 +212,10 @@ impl Ahead<'_> {
     pub unsafe fn finish_post(self, seen: u32) -> Result<Self, Box<CallError>> {
         let posted = ManuallyDrop::new(self);
         let (grip, procedure) = (posted.grip, posted.procedure);
-        let linkage = grip.linkage();
-        let sequence = linkage.sequence();
-        match turn::judge_posted(seen, sequence) {
-            Ok(Mode::Hot) => {}
-            Ok(mode) => grip.tell(mode, origin_word(0)),
-            Err(fault) => {
-                linkage.set_outstanding(NOBODY);
-                return Err(grip.lose_to_fault(procedure, fault));
-            }
+        if let Some(error) = note_posted(grip, procedure, seen) {
+            grip.linkage().set_outstanding(NOBODY);
+            return Err(error);
         }
-        linkage.weigh_if_last(sequence);
         grip.binding.leave_unattended();
         Ok(ManuallyDrop::into_inner(posted))
     }

@@ -16,13 +16,14 @@
 //! ```
 
 use std::marker::PhantomData;
+use std::ptr::NonNull;
 
 use nearcall_abi::INLINE_BYTES;
 use nearcall_abi::head::flag;
 use nearcall_abi::message::CLASSES_MAX;
-use nearcall_core::PeerFault;
 use nearcall_core::bias::Claim;
 use nearcall_core::turn;
+use nearcall_core::{PeerFault, Sequence};
 use nearcall_os::astack::AStack;
 use nearcall_os::processor::NumberOffset;
 use nearcall_os::thread_pointer::thread_pointer;
@@ -31,14 +32,17 @@ use nearcall_os::{HeadWords, fence};
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::area::{Inbound, Outgoing};
-use super::call::{await_posted, await_unkept, late_reply, poll_on};
+use super::call::{await_posted, await_unkept, late_reply, note_posted, poll_on};
 use super::client::Client;
 use super::element::Element;
 use super::malformed::Malformed;
 use super::marshal::Marshal;
-use super::reply::{self, RETURNED};
+use super::pending::{Pending, Posted};
+use super::reply::{self, RETURNED, Read, Reply};
 use crate::client::binding::{ClientBinding, Grip};
+use crate::client::deadline::Deadline;
 use crate::client::linkage::{Linkage, ends_batch};
+use crate::client::switching;
 use crate::error::CallError;
 use crate::region::origin_word;
 
@@ -71,8 +75,7 @@ impl<const CLASS: usize> Drop for Kept<'_, CLASS> {
     #[inline(always)]
     fn drop(&mut self) {
         let Kept(grip) = *self;
-        let (bias, bit) = (&grip.binding.biases[CLASS], grip.linkage().kept());
-        if !thread_pointer().is_some_and(|thread| bias.release(thread, bit)) {
+        if let Err(bit) = grip.keep_by(&grip.binding.biases[CLASS]) {
             grip.give_back_otherwise(bit);
         }
     }
@@ -121,29 +124,26 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
             };
         };
         let (head, linkage) = (grip.astack.head(), grip.linkage());
-        let processor = numbers.current() & flag::PROCESSOR;
-        let origin = processor | linkage.flags();
-        write_words(grip, (procedure, REQUEST, origin));
-        let sequence = linkage.count_unweighed();
-        let seen = turn::post_unjudged(&head.turn, sequence);
+        let (processor, origin) = origin(grip, numbers);
+        let (sequence, seen) = post_words(grip, (procedure, REQUEST, origin));
         let may_look = turn::was_polled(seen, sequence)
             && processor != linkage.server_processor()
             && !ends_batch(sequence)
             // The A-stack of a FastThread that has waited: it lets others run instead. To ask
             // whether this is one would take thread-local storage, which is a call to compilers.
             && origin == processor;
-        let first = turn::first_usual_reply(sequence).0;
-        let words = if may_look {
+        let is_usual = if may_look {
             linkage.until_reply().pass();
             let words = HeadWords::load_at_once(head);
-            if words.is_returned_from(first) { words } else { poll_on(head, sequence) }
+            is_usual_reply(grip, sequence, words, REPLY)
+                || is_usual_reply(grip, sequence, poll_on(head, sequence), REPLY)
         } else {
             if let Some(error) = await_posted(grip, procedure, seen) {
                 return Err(error.into());
             }
-            HeadWords::load_at_once(head)
+            are_usual_results(grip, HeadWords::load_at_once(head), REPLY)
         };
-        if !(words.is_returned_from(first) && words.is_exactly(REPLY, linkage.server_processor())) {
+        if !is_usual {
             return late::<REQUEST, _, _>(grip, procedure, read);
         }
         let _kept = Kept::<CLASS>(grip);
@@ -151,6 +151,65 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
         ask_for_own_block::<REQUEST>(grip);
         read
     }
+
+    /// Posts the call and does not wait: what comes back is collected later, by `read`, which
+    /// captures nothing (design note 0007). `REPLY` as in [`BriefCall::post`].
+    ///
+    /// # Errors: [`CallError::Peer`] if the server has written what it must not.
+    ///
+    /// # Cost: one swap; no system call, no allocation, but for the first one in a tenth of a
+    /// second, which wakes housekeeping.
+    #[inline(always)]
+    pub fn post_pending<const REQUEST: u32, const REPLY: u32, T, E, F>(
+        self,
+        read: F,
+    ) -> Result<Pending<'b, T, E>, Box<CallError>>
+    where
+        E: From<Box<CallError>>,
+        F: Fn(BriefResults<'b>) -> Result<T, E> + Copy,
+    {
+        let BriefCall { grip, procedure, kept, .. } = self;
+        let mut deadline = Deadline::default();
+        if let Some(numbers) = kept {
+            let (_, origin) = origin(grip, numbers);
+            let (sequence, seen) = post_words(grip, (procedure, REQUEST, origin));
+            if (!turn::was_polled(seen, sequence) || ends_batch(sequence))
+                && let Some(error) = note_posted(grip, procedure, seen)
+            {
+                return Err(error);
+            }
+        } else {
+            if let Some(error) = post_unkept_ahead(grip, procedure, REQUEST) {
+                return Err(error);
+            }
+            deadline = grip.linkage().deadline();
+        }
+        grip.linkage().set_outstanding(switching::caller_number());
+        grip.binding.leave_unattended();
+        let posted = Posted::new(grip, procedure, deadline);
+        Ok(Pending::new(posted, brief_reader::<CLASS, REPLY, _, _, _>(read)))
+    }
+}
+
+/// Of a call that this thread posts from where it runs: its processor, and the word that says so.
+#[inline(always)]
+fn origin(grip: Grip<'_>, numbers: NumberOffset) -> (u32, u32) {
+    let processor = numbers.current() & flag::PROCESSOR;
+    (processor, processor | grip.linkage().flags())
+}
+
+/// Whether the reply is there and as most are: with results, so many bytes of them, and from the
+/// processor that the last one came from. Two comparisons.
+#[inline(always)]
+fn is_usual_reply(grip: Grip<'_>, sequence: Sequence, words: HeadWords, reply_bytes: u32) -> bool {
+    words.is_returned_from(turn::first_usual_reply(sequence).0)
+        && words.is_exactly(reply_bytes, grip.linkage().server_processor())
+}
+
+/// The same of a reply that is known to be there.
+#[inline(always)]
+fn are_usual_results(grip: Grip<'_>, words: HeadWords, reply_bytes: u32) -> bool {
+    words.selector() == RETURNED && words.is_exactly(reply_bytes, grip.linkage().server_processor())
 }
 
 /// Until the next call the lines that the server has read come back.
@@ -161,12 +220,18 @@ fn ask_for_own_block<const REQUEST: u32>(grip: Grip<'_>) {
     }
 }
 
+/// Fills the head's words, and posts. The number of the call, and what was found in the turn word.
 #[inline(always)]
-fn write_words(grip: Grip<'_>, (procedure, request_bytes, origin): (u32, u32, u32)) {
+fn post_words(
+    grip: Grip<'_>,
+    (procedure, request_bytes, origin): (u32, u32, u32),
+) -> (Sequence, u32) {
     let head = grip.astack.head();
     head.selector.store(procedure, Relaxed);
     head.message_bytes.store(request_bytes, Relaxed);
     head.origin.store(origin, Relaxed);
+    let sequence = grip.linkage().count_unweighed();
+    (sequence, turn::post_unjudged(&head.turn, sequence))
 }
 
 /// Posts a call on an A-stack that is kept for nobody, or with a deadline, and waits for it.
@@ -174,9 +239,61 @@ fn write_words(grip: Grip<'_>, (procedure, request_bytes, origin): (u32, u32, u3
 fn post_unkept(grip: Grip<'_>, procedure: u32, request_bytes: u32) -> Option<Box<CallError>> {
     let linkage = grip.linkage();
     let deadline = linkage.deadline();
-    write_words(grip, (procedure, request_bytes, origin_word(deadline.word | linkage.flags())));
-    let seen = turn::post_unjudged(&grip.astack.head().turn, linkage.count_unweighed());
+    let origin = origin_word(deadline.word | linkage.flags());
+    let (_, seen) = post_words(grip, (procedure, request_bytes, origin));
     await_unkept(grip, procedure, seen, deadline)
+}
+
+/// The same, and does not wait.
+#[inline(never)]
+fn post_unkept_ahead(grip: Grip<'_>, procedure: u32, request_bytes: u32) -> Option<Box<CallError>> {
+    let linkage = grip.linkage();
+    let deadline = linkage.deadline();
+    let origin = origin_word(deadline.word | linkage.flags());
+    let (sequence, seen) = post_words(grip, (procedure, request_bytes, origin));
+    let error = note_posted(grip, procedure, seen);
+    if error.is_none() {
+        // It begins.
+        grip.until_ns(sequence, deadline);
+    }
+    error
+}
+
+/// How a stub reads the reply to a brief call that was posted and has one: as `reply::reader`.
+#[inline(always)]
+pub(super) fn brief_reader<'b, const CLASS: usize, const REPLY: u32, T, E, F>(
+    _read: F,
+) -> Read<'b, T, E>
+where
+    E: From<Box<CallError>>,
+    F: Fn(BriefResults<'b>) -> Result<T, E> + Copy,
+{
+    const { assert!(size_of::<F>() == 0, "what reads a reply captures nothing") };
+    |grip, procedure, words| {
+        // SAFETY: a value of no bytes may be read from any aligned address. There is one of `F`,
+        // `_read`, and `F` is `Copy`, so that there may be more.
+        let read = unsafe { NonNull::<F>::dangling().read() };
+        if grip.linkage().kept() == 0 || !are_usual_results(grip, words, REPLY) {
+            return read_late(grip, procedure, words, read);
+        }
+        let _kept = Kept::<CLASS>(grip);
+        read(BriefResults { grip, procedure, raised: RETURNED }).map_err(Box::new)
+    }
+}
+
+/// The reply has come, and is not as most are.
+#[cold]
+#[inline(never)]
+fn read_late<'b, T, E: From<Box<CallError>>>(
+    grip: Grip<'b>,
+    procedure: u32,
+    words: HeadWords,
+    read: impl FnOnce(BriefResults<'b>) -> Result<T, E>,
+) -> Result<T, Box<E>> {
+    match Reply::new(grip, procedure, words) {
+        Ok(reply) => read(reply.brief()).map_err(Box::new),
+        Err(error) => Err(Box::new(error.into())),
+    }
 }
 
 macro_rules! gets {

@@ -467,6 +467,22 @@ fn poll_by(
     }
 }
 
+/// A stub has posted a call by itself that nobody waits for yet, and that is not as most are. After
+/// an error the A-stack is lost, with its binding.
+#[cold]
+#[inline(never)]
+pub(super) fn note_posted(grip: Grip<'_>, procedure: u32, seen: u32) -> Option<Box<CallError>> {
+    let linkage = grip.linkage();
+    let sequence = linkage.sequence();
+    match turn::judge_posted(seen, sequence) {
+        Ok(Mode::Hot) => {}
+        Ok(mode) => grip.tell(mode, origin_word(0)),
+        Err(fault) => return Some(grip.lose_to_fault(procedure, fault)),
+    }
+    linkage.weigh_if_last(sequence);
+    None
+}
+
 /// Waits for the reply to a call that a stub has posted by itself (see `brief.rs` and
 /// `brief_call.rs`), and that is not as most are: `seen` is what its post found. After an error the
 /// A-stack is no longer ours.

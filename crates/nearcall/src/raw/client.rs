@@ -7,7 +7,7 @@ use nearcall_abi::message::CLASSES_MAX;
 use nearcall_os::processor::NumberOffset;
 
 use super::awaiting::Awaiting;
-use super::brief_call::numbers;
+use super::brief_call::{BriefResults, brief_reader, numbers};
 use super::call::{Call, Claimed};
 use super::claiming::Claiming;
 use super::reply::{Reply, reader};
@@ -231,6 +231,22 @@ impl Client {
         F: Fn(Reply<'b>) -> Result<T, E> + Copy,
     {
         call.post_awaited(self.binding.shared(), fixed_bytes, reader(read))
+    }
+
+    /// The same of a brief call of class `CLASS`, whose results take `REPLY` bytes.
+    #[inline(always)]
+    pub fn post_awaited_brief<'b, const CLASS: usize, const REPLY: u32, T, E, F>(
+        &'b self,
+        call: Call<'b, '_>,
+        fixed_bytes: u32,
+        read: F,
+    ) -> Result<Awaiting<'b, T, E>, Box<CallError>>
+    where
+        E: From<Box<CallError>>,
+        F: Fn(BriefResults<'b>) -> Result<T, E> + Copy,
+    {
+        let read = brief_reader::<CLASS, REPLY, _, _, _>(read);
+        call.post_awaited(self.binding.shared(), fixed_bytes, read)
     }
 
     /// When a call is over that begins now, on this domain's clock.

@@ -37,7 +37,9 @@ pub struct Reply<'b> {
     procedure: u32,
     raised: u32,
     message_bytes: u32,
-    out_of_line: Option<Arc<Segment>>,
+    /// Ended by hand: what a compiler does for it once more keeps the end of a call from being in
+    /// line.
+    out_of_line: ManuallyDrop<Option<Arc<Segment>>>,
     /// What is kept for a thread must not leave it.
     stays: PhantomData<*const ()>,
 }
@@ -115,6 +117,7 @@ impl<'b> Reply<'b> {
         };
         let (raised, message_bytes) = (words.selector(), words.message_bytes());
         let stays = PhantomData;
+        let out_of_line = ManuallyDrop::new(out_of_line);
         Ok(Reply { grip, procedure, raised, message_bytes, out_of_line, stays })
     }
 
@@ -195,7 +198,7 @@ impl<'b> Reply<'b> {
             let limit = self.message_bytes.into();
             return Err(Box::new(self.malformed(Malformed::Length { claimed: at as u64, limit })));
         };
-        match &self.out_of_line {
+        match &*self.out_of_line {
             None => Ok(Incoming::in_place(self.inbound(), at, end)),
             Some(segment) => Incoming::out_of_line(segment.span(), bytes)
                 .map_err(|malformed| Box::new(self.malformed(malformed))),

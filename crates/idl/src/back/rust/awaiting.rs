@@ -91,6 +91,7 @@ impl Rust<'_> {
     ) -> TokenStream {
         let Procedure { operation, plan, .. } = procedure;
         let client = printer.client();
+        let (brief, mut of_class) = (plan.words_alone(), 0);
         let is_written = plan.client.request.iter().any(Step::is_write);
         let mut body = opaque_arguments(printer, plan);
         let (mut judged, mut post) = (TokenStream::new(), TokenStream::new());
@@ -98,7 +99,8 @@ impl Rust<'_> {
         for step in &plan.client.request {
             match step {
                 Step::Claim { class } => {
-                    let (class, index) = (number((*class).into()), number(plan.index));
+                    of_class = u32::from(*class);
+                    let (class, index) = (number(of_class), number(plan.index));
                     let changed = is_written.then(|| quote!(mut));
                     body.extend(quote! {
                         let #changed #call =
@@ -106,8 +108,15 @@ impl Rust<'_> {
                     });
                 }
                 Step::Post { fixed_bytes } => {
-                    let fixed = number(*fixed_bytes);
-                    post = quote!(#client.post_awaited(#call, #fixed, #collect)?);
+                    let (fixed, class) = (number(*fixed_bytes), number(of_class));
+                    post = match brief.map(number) {
+                        None => quote!(#client.post_awaited(#call, #fixed, #collect)?),
+                        Some(bytes) => quote! {
+                            #client.post_awaited_brief::<#class, #bytes, _, _, _>(
+                                #call, #fixed, #collect,
+                            )?
+                        },
+                    };
                 }
                 Step::PostOneway { fixed_bytes } => {
                     let fixed = number(*fixed_bytes);
@@ -124,6 +133,10 @@ impl Rust<'_> {
         let read = self.read_reply(printer, printer.scope, procedure);
         let reply = printer.fixed("reply");
         let awaited = printer.fixed("awaited");
+        let replied = match brief {
+            Some(_) => quote!(::nearcall::raw::BriefResults<'_>),
+            None => quote!(::nearcall::raw::Reply<'_>),
+        };
         let ended = match operation.feed.as_ref().map(|feed| feed.part) {
             None => quote!(#awaited.await.map_err(|error| *error)),
             Some(FeedPart::Open) => {
@@ -135,7 +148,7 @@ impl Rust<'_> {
         quote! {
             let #awaited = {
                 #body
-                let #collect = |#reply: ::nearcall::raw::Reply<'_>| -> #result { #judged #read };
+                let #collect = |#reply: #replied| -> #result { #judged #read };
                 #post
             };
             #ended

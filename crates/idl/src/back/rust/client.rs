@@ -147,11 +147,7 @@ impl Rust<'_> {
         let (mut body, mut judged, mut request_bytes) = (TokenStream::new(), TokenStream::new(), 0);
         for step in &plan.client.request {
             match step {
-                Step::Claim { class } => {
-                    let (client, class) = (printer.client(), number((*class).into()));
-                    let (call, index) = (printer.fixed("call"), number(plan.index));
-                    body.extend(quote!(let #call = #client.claim_brief::<#class>(#index)?;));
-                }
+                Step::Claim { class } => body.extend(claim_brief(printer, (*class, plan.index))),
                 Step::Post { fixed_bytes } => request_bytes = *fixed_bytes,
                 Step::NothingRaised => judged = nothing_raised(printer),
                 Step::Dispatch { .. } => {}
@@ -291,6 +287,13 @@ pub fn claim(
     let changed = is_written.then(|| quote!(mut));
     let client = printer.client();
     quote!(let #changed #call = #client.claim::<#class>(#procedure)?;)
+}
+
+/// Claims an A-stack for a call of words and blocks alone.
+pub fn claim_brief(printer: &mut Printer<'_, '_>, (class, procedure): (u8, u32)) -> TokenStream {
+    let (call, client) = (printer.fixed("call"), printer.client());
+    let (class, procedure) = (number(class.into()), number(procedure));
+    quote!(let #call = #client.claim_brief::<#class>(#procedure)?;)
 }
 
 /// Refuses a reply that raises.

@@ -2,7 +2,7 @@
 
 use crate::back::rust::Rust;
 use crate::back::rust::casing::ident;
-use crate::back::rust::client::{claim, has_length, nothing_raised, opaque_arguments};
+use crate::back::rust::client::{claim, claim_brief, has_length, nothing_raised, opaque_arguments};
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::stub::{Printer, Side, number};
@@ -91,14 +91,16 @@ impl Rust<'_> {
         collected: &TokenStream,
     ) -> TokenStream {
         let plan = procedure.plan;
+        let brief = plan.words_alone();
         let is_written = plan.client.request.iter().any(Step::is_write);
         let mut body = opaque_arguments(printer, plan);
         let (mut judged, mut fixed) = (TokenStream::new(), 0);
         for step in &plan.client.request {
             match step {
-                Step::Claim { class } => {
-                    body.extend(claim(printer, (*class, plan.index), is_written));
-                }
+                Step::Claim { class } => body.extend(match brief {
+                    Some(_) => claim_brief(printer, (*class, plan.index)),
+                    None => claim(printer, (*class, plan.index), is_written),
+                }),
                 Step::Post { fixed_bytes } => fixed = *fixed_bytes,
                 Step::NothingRaised => judged = nothing_raised(printer),
                 Step::Dispatch { .. } => {}
@@ -108,10 +110,19 @@ impl Rust<'_> {
         let read = self.read_reply(printer, printer.scope, procedure);
         let (call, reply) = (printer.fixed("call"), printer.fixed("reply"));
         let (collect, fixed) = (printer.fixed("collect"), number(fixed));
+        let (replied, post) = match brief.map(number) {
+            Some(bytes) => (
+                quote!(::nearcall::raw::BriefResults<'_>),
+                quote!(#call.post_pending::<#fixed, #bytes, _, _, _>(#collect)?),
+            ),
+            None => {
+                (quote!(::nearcall::raw::Reply<'_>), quote!(#call.post_pending(#fixed, #collect)?))
+            }
+        };
         quote! {
             #body
-            let #collect = |#reply: ::nearcall::raw::Reply<'_>| -> #collected { #judged #read };
-            ::core::result::Result::Ok(#call.post_pending(#fixed, #collect)?)
+            let #collect = |#reply: #replied| -> #collected { #judged #read };
+            ::core::result::Result::Ok(#post)
         }
     }
 }

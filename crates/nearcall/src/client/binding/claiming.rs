@@ -16,7 +16,8 @@ use nearcall_os::{clock, fence, processor};
 #[cfg(test)]
 mod tests;
 
-use super::{ClientBinding, Held, IDENTITY, identity};
+use super::identity::IDENTITY;
+use super::{ClientBinding, Held, identity, likely_identity};
 use crate::binding::WhenExhausted;
 use crate::client::call_all::is_full;
 use crate::client::deadline::{Deadline, left_ns};
@@ -70,7 +71,7 @@ impl ClientBinding {
         procedure: u32,
         deadline: Deadline,
     ) -> Result<(Held<'_>, Deadline), Box<CallError>> {
-        let (index, word) = match self.biases[class].claim(IDENTITY.get()) {
+        let (index, word) = match self.biases[class].claim(likely_identity()) {
             // A binding that is not open has closed its biases.
             Claim::Kept(index) => (index, deadline.word),
             claimed => self.claim_otherwise(claimed, class as u32, procedure, deadline)?,
@@ -86,7 +87,7 @@ impl ClientBinding {
         procedure: u32,
         deadline: Deadline,
     ) -> Result<Option<(Held<'_>, Deadline)>, Box<CallError>> {
-        let index = match self.biases[class].claim(IDENTITY.get()) {
+        let index = match self.biases[class].claim(likely_identity()) {
             Claim::Kept(index) => index,
             claimed => match self.claim_listed(claimed, class as u32, procedure) {
                 REFUSED => return Err(Box::new(self.refusal(procedure))),
@@ -133,6 +134,13 @@ impl ClientBinding {
     /// this is the way of all calls of a binding that keeps A-stacks for nobody.
     #[inline(never)]
     fn claim_listed(&self, claimed: Claim, class: u32, procedure: u32) -> u64 {
+        let claimed = match claimed {
+            Claim::Nothing => self.biases[class as usize].claim(IDENTITY.get()),
+            claimed => claimed,
+        };
+        if let Claim::Kept(index) = claimed {
+            return index.into();
+        }
         if !self.state.is_open() {
             if let Claim::Plain(index) = claimed {
                 self.release(index);

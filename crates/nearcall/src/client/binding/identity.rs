@@ -30,6 +30,14 @@ pub(crate) fn identity() -> u64 {
     }
 }
 
+/// The same of most threads, without a look into thread-local storage, which is a call to
+/// compilers: so all that a stub has in registers would have to survive it. Who is not known by
+/// this asks for [`identity`].
+#[inline(always)]
+pub(crate) fn likely_identity() -> u64 {
+    thread_pointer().unwrap_or_else(|| IDENTITY.get())
+}
+
 #[cold]
 #[inline(never)]
 fn identify() -> u64 {
