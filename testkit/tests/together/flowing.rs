@@ -191,13 +191,11 @@ fn a_taker_that_takes_nothing_is_sent_three_batches_at_most() {
                 Err(said) => (0, said),
             };
             assert!(is_late(&said), "{said}");
-            while client.binding().captured_count() > 0 {
-                std::thread::yield_now();
-            }
             // One waits in the server, and one for it; the third was full.
             assert!(put < 3 * BATCH, "{put} items were taken");
             let is_sent_three = put == 3 * BATCH - 1;
-            assert!(client.let_go().unwrap() == 1 || !is_sent_three);
+            // More, if one that was given up was opened nonetheless.
+            assert!(client.let_go().unwrap() >= 1 || !is_sent_three);
             is_sent_three
         };
         assert!(is_so_beside(500, is_sent_three));
