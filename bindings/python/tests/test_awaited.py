@@ -43,7 +43,7 @@ def held(shapes: Module) -> typing.Iterator[Held]:
     class Holding(shapes.BaseServer):  # type: ignore[name-defined, misc]
         def null(self) -> None:
             begun.set()
-            free.wait()
+            free.wait(60)
 
         def add(self, a: int, b: int) -> int:
             return a + b
