@@ -277,8 +277,8 @@ fn slow_calls_of_one_user_leave_processors_for_another() {
     });
 }
 
-/// What comes of this beside so many slow calls of another user, each on a binding of its own, which
-/// are cancelled after it.
+/// What comes of this beside so many slow calls of another user, each on a binding of its own,
+/// which are cancelled after it.
 fn beside_slow_calls<T>(
     count: usize,
     (domain, directory): (&Domain, &Path),

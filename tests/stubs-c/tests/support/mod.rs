@@ -417,8 +417,8 @@ pub fn confine(command: &mut Command, runtime: &Path) {
     confined.expect("what confines programs was built beside this test");
 }
 
-/// The same of this test program, which is told by name what to be; also where a build beside it has
-/// put another one in its place.
+/// The same of this test program, which is told by name what to be; also where a build beside it
+/// has put another one in its place.
 pub fn this_program(runtime: &Path) -> Command {
     domain(Path::new("/proc/self/exe"), runtime)
 }
