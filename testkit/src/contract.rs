@@ -36,6 +36,8 @@ pub struct KeeperProcess {
 pub fn import_options(directory: &Path) -> ImportOptions {
     let mut options = ImportOptions::default();
     options.scopes = Some(vec![Scope::Directory(directory.to_owned())]);
+    // Longer than a machine stands still.
+    options.timeout = Duration::from_secs(60);
     options
 }
 

@@ -19,7 +19,7 @@ use testkit::signal;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_testkit-confined");
 
 /// Longest until a server holds nothing more of a client that has gone.
-const LET_GO: Duration = Duration::from_secs(10);
+const LET_GO: Duration = Duration::from_secs(60);
 
 /// A process that confines itself when it is told to go on.
 struct Confined {

@@ -24,7 +24,7 @@ use testkit::world::{Kind, Server, World, in_world};
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longest until what is over has an end.
-const GONE: Duration = Duration::from_secs(5);
+const GONE: Duration = Duration::from_secs(60);
 
 fn own_pid() -> String {
     std::process::id().to_string()

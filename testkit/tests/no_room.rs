@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use lacking::lacking;
 use nearcall::name::Scope;
 use nearcall::{
-    BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportOptions, Limits,
-    NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
+    BindError, Binding, CallError, Cancellation, Clerk, Domain, DomainOptions, ExportOptions,
+    Limits, NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
 };
 use nearcall_abi::message::Message;
 use nearcall_os::processor;
@@ -161,7 +161,7 @@ fn messages_that_lose_their_descriptors_are_warned_of_at_a_pace() {
         let lend = |number| {
             let lend = Message::Lend { number, bytes: 4096 };
             hand::send(&client.stream, &hand::packet(&lend), &[page()]).unwrap();
-            match hand::hear(&client.stream, Duration::from_secs(5)) {
+            match hand::hear(&client.stream, SOON) {
                 Heard::Packet(packet) => {
                     Message::decode(&packet).unwrap() != Message::Lent { number }
                 }
@@ -189,8 +189,7 @@ fn calls_whose_arguments_are_refused_are_warned_of_at_a_pace() {
         for sequence in 1..=asked {
             // Too short for the sequence that it promises.
             client.post(hand::astack_of("echo"), hand::words_of("echo", sequence, 0));
-            let longest = Duration::from_secs(5);
-            assert!(client.await_reply(hand::astack_of("echo"), sequence, longest));
+            assert!(client.await_reply(hand::astack_of("echo"), sequence, SOON));
         }
         check_warned(world, server, asked, warning);
     });
@@ -244,6 +243,9 @@ fn whoever_has_its_share_of_mappings_leaves_room_for_other_users() {
     assert_eq!(client.echo(&[7; 100_000]).unwrap(), [7; 100_000]);
 }
 
+/// Longer than anything takes that goes on.
+const SOON: Duration = Duration::from_secs(60);
+
 /// Calls that one user has under way at once: more than a server has processors.
 const SLOW_CALLS: usize = 80;
 
@@ -253,33 +255,56 @@ fn slow_calls_of_one_user_leave_processors_for_another() {
     let _served = export_to_all(DomainOptions::default(), directory.path());
     let domain = Domain::new().unwrap();
     let other = import(&domain, directory.path()).unwrap();
-    let other = other.with_deadline(Duration::from_secs(5));
+    let other = other.with_deadline(SOON);
     if as_user(1001, || ()).is_none() {
         return lacking(ANOTHER_USER);
     }
-    let slow = || call_slowly(&domain, directory.path());
-    let most = std::thread::scope(|threads| {
-        (0..SLOW_CALLS).for_each(|_| drop(threads.spawn(slow)));
+    let most = beside_slow_calls(SLOW_CALLS, (&domain, directory.path()), || {
         let begin = Instant::now();
-        let running = || other.running().expect("another user's call goes on at once");
-        let times = std::iter::from_fn(|| (begin.elapsed() < Duration::from_secs(4)).then(running));
-        times.max().unwrap()
+        let mut most = 0;
+        // For some seconds, in which there are no calls that begin later if it has been so.
+        while begin.elapsed() < Duration::from_secs(4) || most < 16 && begin.elapsed() < SOON {
+            most = most.max(other.running().expect("another user's call goes on at once"));
+        }
+        most
     });
     // Its share of 64, where another has bound; more are begun while it is decided.
     assert!((16..=48).contains(&most), "{most} were running at once");
     // Theirs have ended, and it is held back no more.
     as_user(1001, || {
         let client = import(&domain, directory.path()).unwrap();
-        client.with_deadline(Duration::from_secs(5)).null().unwrap();
+        client.with_deadline(SOON).null().unwrap();
     });
 }
 
-/// A slow call of another user, on a binding of its own.
-fn call_slowly(domain: &Domain, directory: &Path) {
-    as_user(1001, || {
-        let client = import(domain, directory).unwrap();
-        client.with_deadline(Duration::from_secs(8)).work_until_cancelled(600_000).unwrap_err();
-    });
+/// What comes of this beside so many slow calls of another user, each on a binding of its own,
+/// which are cancelled after it.
+fn beside_slow_calls<T>(
+    count: usize,
+    (domain, directory): (&Domain, &Path),
+    main: impl FnOnce() -> T,
+) -> T {
+    /// Cancels also where the test fails.
+    struct Cancelling(Cancellation);
+
+    impl Drop for Cancelling {
+        fn drop(&mut self) {
+            self.0.cancel();
+        }
+    }
+
+    let cancellation = Cancellation::new();
+    let call_slowly = || {
+        as_user(1001, || {
+            let client = import(domain, directory).unwrap();
+            cancellation.run(|| client.work_until_cancelled(600_000)).unwrap_err();
+        });
+    };
+    std::thread::scope(|threads| {
+        let _cancelling = Cancelling(cancellation.clone());
+        (0..count).for_each(|_| drop(threads.spawn(call_slowly)));
+        main()
+    })
 }
 
 /// Threads of this process that serve calls of one processor's callers.
@@ -315,11 +340,10 @@ fn slow_calls_of_one_user_leave_a_processor_where_there_are_residents() {
         return lacking("a second processor");
     }
     assert!(resident_count() > 0, "no call from a sleeper's processor made a resident");
-    std::thread::scope(|threads| {
-        (0..20).for_each(|_| drop(threads.spawn(|| call_slowly(&domain, directory.path()))));
+    beside_slow_calls(20, (&domain, directory.path()), || {
         std::thread::sleep(Duration::from_secs(2));
         let other = import(&domain, directory.path()).unwrap();
-        let running = other.with_deadline(Duration::from_secs(5)).running();
+        let running = other.with_deadline(SOON).running();
         running.expect("another user's call goes on");
     });
 }
@@ -374,18 +398,17 @@ fn calls_that_come_back_have_processors_beside_slow_calls_of_another_user() {
     if as_user(1001, || ()).is_none() {
         return lacking(ANOTHER_USER);
     }
-    std::thread::scope(|threads| {
-        let slow = || call_slowly(&domain, directory.path());
-        (0..SLOW_CALLS).for_each(|_| drop(threads.spawn(slow)));
+    beside_slow_calls(SLOW_CALLS, (&domain, directory.path()), || {
         std::thread::sleep(Duration::from_secs(2));
         let back = || {
             let client = import(&domain, directory.path()).unwrap();
-            client.with_deadline(Duration::from_secs(5)).relay("keeper", 10)
+            client.with_deadline(SOON).relay("keeper", 10)
         };
-        let both: Vec<_> = (0..2).map(|_| threads.spawn(back)).collect();
-        for each in both {
-            each.join().unwrap().expect("it came back");
-        }
+        std::thread::scope(|threads| {
+            for each in [(); 2].map(|()| threads.spawn(back)) {
+                each.join().unwrap().expect("it came back");
+            }
+        });
     });
 }
 
@@ -412,7 +435,7 @@ fn the_bell_of_a_user_goes_with_its_last_binding() {
     }
     let begin = Instant::now();
     while bell_count() > before {
-        assert!(begin.elapsed() < Duration::from_secs(10), "{} bells", bell_count());
+        assert!(begin.elapsed() < SOON, "{} bells", bell_count());
         std::thread::sleep(Duration::from_millis(1));
     }
 }
@@ -468,7 +491,7 @@ fn a_bell_that_rings_when_its_user_has_gone_ends_no_processor() {
     }
     let domain = Domain::new().unwrap();
     let client = import(&domain, directory.path()).unwrap();
-    let client = client.with_deadline(Duration::from_secs(10));
+    let client = client.with_deadline(SOON);
     for _ in 0..10 {
         client.null().unwrap();
     }

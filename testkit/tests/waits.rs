@@ -9,6 +9,7 @@ use nearcall_os::processor;
 use testkit::activity::{TOLD, activity, is_told};
 use testkit::campaign::hand::{self, HandClient};
 use testkit::campaign::{effects, player};
+use testkit::longer::is_so_beside;
 use testkit::world::{Kind, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
@@ -27,21 +28,15 @@ fn an_idle_server_does_nothing() {
             other.null().unwrap();
         }
         let pid = server.pid().expect("a process of its own");
-        let mut before = activity(pid);
         // From the last call to sleep there is a spin, and for a second or two housekeeping asks
-        // whether clients live; it is over when nothing moves any more.
-        loop {
-            std::thread::sleep(Duration::from_millis(1_500));
-            let now = activity(pid);
-            if now == before {
-                break;
-            }
-            before = now;
-        }
-        std::thread::sleep(Duration::from_secs(2));
-        let after = activity(pid);
-        assert!(after.len() >= 3, "{after:?}");
-        assert_eq!(after, before);
+        // whether clients live; some time nothing moves any more.
+        let is_at_rest = |_| {
+            let before = activity(pid);
+            assert!(before.len() >= 3, "{before:?}");
+            std::thread::sleep(Duration::from_millis(3_500));
+            activity(pid) == before
+        };
+        assert!((0..10).any(is_at_rest), "{:?}", activity(pid));
         // And it is there when it is called.
         assert_eq!(client.add(1, 2).unwrap(), 3);
     });
@@ -106,14 +101,18 @@ fn a_posted_call_that_nobody_waits_for_does_not_wait_behind_a_slow_one() {
         let server = world.serve("posted");
         let client = world.import(&server);
         let posting = client.posting();
-        let slow = posting.doze(2_000).unwrap();
-        let quick = posting.add(1, 2).unwrap();
-        while !quick.is_replied() {
-            std::thread::yield_now();
-        }
-        assert!(!slow.is_replied(), "it came behind the one that takes long");
-        assert_eq!(quick.collect().unwrap(), 3);
-        slow.collect().unwrap();
+        let is_before = |milliseconds| {
+            let slow = posting.doze(milliseconds).unwrap();
+            let quick = posting.add(1, 2).unwrap();
+            while !quick.is_replied() {
+                std::thread::yield_now();
+            }
+            let is_before = !slow.is_replied();
+            assert_eq!(quick.collect().unwrap(), 3);
+            slow.collect().unwrap();
+            is_before
+        };
+        assert!(is_so_beside(2_000, is_before), "it came behind the one that takes long");
     });
 }
 
@@ -122,20 +121,25 @@ fn a_oneway_call_does_not_wait_behind_a_slow_one() {
     each_world(SERVER, |world| {
         let server = world.serve("oneway");
         let client = world.import(&server);
-        std::thread::scope(|threads| {
-            let slow = threads.spawn(|| client.doze(2_000));
-            while client.runs().unwrap() == 0 {}
-            // Now the processor that took over is stuck as well, and nobody who waits rings.
-            let slower = threads.spawn(|| client.doze(2_000));
-            std::thread::sleep(Duration::from_millis(20));
-            client.note().unwrap();
-            while client.binding().captured_count() > 0 {
-                std::thread::yield_now();
-            }
-            assert!(!slow.is_finished() && !slower.is_finished());
-            slow.join().unwrap().unwrap();
-            slower.join().unwrap().unwrap();
-        });
+        let is_before = |milliseconds| {
+            let before = client.runs().unwrap();
+            std::thread::scope(|threads| {
+                let slow = threads.spawn(|| client.doze(milliseconds));
+                while client.runs().unwrap() == before {}
+                // Now the processor that took over is stuck as well, and nobody who waits rings.
+                let slower = threads.spawn(|| client.doze(milliseconds));
+                std::thread::sleep(Duration::from_millis(20));
+                client.note().unwrap();
+                while client.binding().captured_count() > 0 {
+                    std::thread::yield_now();
+                }
+                let is_before = !slow.is_finished() && !slower.is_finished();
+                slow.join().unwrap().unwrap();
+                slower.join().unwrap().unwrap();
+                is_before
+            })
+        };
+        assert!(is_so_beside(2_000, is_before));
     });
 }
 
@@ -148,7 +152,7 @@ fn calls_are_found_beside_bells_of_the_same_user_that_ring_for_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let server = Domain::new().unwrap();
     let _clerk = effects::export(&server, directory.path(), "rung").unwrap();
-    let timeout = Duration::from_secs(5);
+    let timeout = Duration::from_secs(60);
     let client = player::bind(directory.path(), "rung", timeout).unwrap();
     let client = client.with_deadline(timeout);
     let flooder = HandClient::bind(&hand::path_of(directory.path(), "rung")).unwrap();
@@ -182,11 +186,16 @@ fn a_wait_ends_when_it_is_interrupted() {
         let server = world.serve("interrupted");
         let client = world.import(&server);
         let interruptible = Interruptible::begin(|| true);
-        let aborted = client.doze(300).unwrap_err();
-        assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
+        // The A-stack is captured until the procedure returns, which may be before anybody looks.
+        let is_captured = |milliseconds| {
+            let aborted = client.doze(milliseconds).err();
+            let is_aborted = matches!(aborted, Some(CallError::CallAborted { .. }) | None);
+            assert!(is_aborted, "{aborted:?}");
+            client.binding().captured_count() == 1
+        };
+        assert!(is_so_beside(300, is_captured));
         drop(interruptible);
-        // The A-stack is captured until the procedure returns; others are free.
-        assert_eq!(client.binding().captured_count(), 1);
+        // Others are free.
         assert!(client.doze(10).unwrap() > 0);
     });
 }

@@ -10,9 +10,11 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import types
 import typing
 
+import nearcall
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -222,6 +224,44 @@ def compile_python(interface: pathlib.Path, output: pathlib.Path) -> None:
 TRIES = 10
 
 
+#: What a call says that its deadline ends, before its post or after.
+LATE = (nearcall.CallAborted, nearcall.NoAStack, nearcall.NotExecuted)
+
+
+def is_late(error: BaseException) -> bool:
+    """Whether a call's deadline has ended it."""
+    if isinstance(error, nearcall.NotExecuted):
+        return error.reason is nearcall.Reason.DEADLINE_PASSED
+    return isinstance(error, LATE)
+
+
+def aborted(call: typing.Callable[[], object]) -> nearcall.CallAborted:
+    """What a call says that its deadline ends after its post. It may pass before, and the call may
+    have returned before anybody looks."""
+    for _ in range(TRIES):
+        try:
+            call()
+        except nearcall.CallAborted as error:
+            return error
+        except LATE as error:
+            assert is_late(error), error
+    pytest.fail(f"none of {TRIES} calls was aborted")
+
+
+def is_interrupted(work: typing.Callable[[], object]) -> bool:
+    """Whether Ctrl-C ends this; where the machine stands still, that may come before it or after."""
+    own = threading.main_thread().ident
+    assert own is not None
+    interrupts = threading.Timer(0.2, signal.pthread_kill, (own, signal.SIGINT))
+    try:
+        interrupts.start()
+        work()
+        interrupts.join()
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
 class Process:
     """A server in a process of its own, until its standard input ends. How it ended is looked at
     whoever ends it: one that has crashed, or raised what nobody caught, fails its test."""
@@ -239,7 +279,7 @@ class Process:
         assert self.child.stdout is not None
         ready = self.child.stdout.readline()
         if ready != "ready\n":
-            _, said = self.child.communicate(timeout=10)
+            _, said = self.child.communicate(timeout=60)
             pytest.fail(f"{words} did not start: {ready}{said}")
 
     def stop(self) -> None:
@@ -255,7 +295,7 @@ class Process:
     def end(self) -> str:
         """Ends it, if it has not ended; what it said on standard error."""
         if self.said is None:
-            _, self.said = self.child.communicate(timeout=10)
+            _, self.said = self.child.communicate(timeout=60)
         code = self.child.returncode
         assert code in self.codes, f"{self.words} ended with {code}: {self.said}"
         return self.said

@@ -6,7 +6,6 @@ import asyncio
 import concurrent.futures
 import gc
 import os
-import signal
 import sys
 import threading
 import time
@@ -18,7 +17,7 @@ import numpy
 import pytest
 
 import nearcall
-from conftest import ROOT, Process
+from conftest import ROOT, TRIES, Process, is_interrupted, is_late
 
 Module = types.ModuleType
 
@@ -44,7 +43,7 @@ def held(shapes: Module) -> typing.Iterator[Held]:
     class Holding(shapes.BaseServer):  # type: ignore[name-defined, misc]
         def null(self) -> None:
             begun.set()
-            free.wait()
+            free.wait(60)
 
         def add(self, a: int, b: int) -> int:
             return a + b
@@ -142,8 +141,9 @@ def test_a_call_is_cancelled_that_waits_for_an_astack(held: Held) -> None:
         late.cancel()
         with pytest.raises(asyncio.CancelledError):
             await late
-        with pytest.raises(nearcall.NoAStack):
+        with pytest.raises((nearcall.NoAStack, nearcall.NotExecuted)) as raised:
             await hasty
+        assert is_late(raised.value)
         free.set()
         await asyncio.gather(*waiting)
         assert await client.add(1, 2) == 3
@@ -167,15 +167,23 @@ def test_a_thread_whose_tasks_have_every_astack_is_told(held: Held, shapes: Modu
     asyncio.run(calls())
 
 
-def test_a_deadline_passes_while_a_call_is_awaited(rust: typing.Any, shapes: Module) -> None:
-    client = shapes.ShapesAsyncClient(rust.binding).with_deadline(0.1)
+def test_a_deadline_passes_while_a_call_is_awaited(held: Held) -> None:
+    client, _, free = held
+    hasty = client.with_deadline(0.1)
 
     async def calls() -> list[typing.Any]:
-        waiting = (client.wait(500) for _ in range(3))
+        waiting = (hasty.null() for _ in range(3))
         return await asyncio.gather(*waiting, return_exceptions=True)
 
-    for outcome in asyncio.run(calls()):
-        assert isinstance(outcome, nearcall.CallAborted | nearcall.NotExecuted)
+    # Beside other work it may pass before they are posted.
+    for _ in range(TRIES):
+        outcomes = asyncio.run(calls())
+        assert all(map(is_late, outcomes)), outcomes
+        if any(isinstance(outcome, nearcall.CallAborted) for outcome in outcomes):
+            break
+    else:
+        pytest.fail("none was posted")
+    assert not free.is_set()
 
 
 def test_the_death_of_a_server_is_told_to_all_tasks(
@@ -252,10 +260,13 @@ def test_a_loop_that_is_closed_gives_up_what_it_has_under_way(held: Held) -> Non
 
 
 def test_control_c_ends_an_awaited_call(rust: typing.Any, shapes: Module) -> None:
-    own = threading.main_thread().ident
-    assert own is not None
-    threading.Timer(0.2, signal.pthread_kill, (own, signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        asyncio.run(shapes.ShapesAsyncClient(rust.binding).wait(3_000))
-    assert rust.binding.captured_count == 1
+    client = shapes.ShapesAsyncClient(rust.binding)
+
+    def is_given_up() -> bool:
+        while rust.binding.captured_count > 0:
+            time.sleep(0.001)
+        was_interrupted = is_interrupted(lambda: asyncio.run(client.wait(3_000)))
+        return was_interrupted and rust.binding.captured_count == 1
+
+    assert any(is_given_up() for _ in range(TRIES))
     assert rust.add(2, 3) == 5

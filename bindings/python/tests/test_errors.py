@@ -13,7 +13,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, ROOT, SEEING, Process, generated
+from conftest import PROGRAMS, ROOT, SEEING, Process, aborted, generated
 
 Module = types.ModuleType
 Start = typing.Callable[..., Process]
@@ -224,10 +224,9 @@ def test_a_server_that_dies_tells_which_life_held_the_call(start: Start, shapes:
 
 
 def test_a_call_that_is_aborted_tells_in_which_life_it_is(rust: typing.Any) -> None:
-    with pytest.raises(nearcall.CallAborted) as aborted:
-        rust.with_deadline(0.05).wait(3_000)
-    assert told(aborted.value) == (nearcall.CallAborted, MAYBE, False)
-    assert aborted.value.incarnation == rust.binding.incarnation
+    error = aborted(lambda: rust.with_deadline(0.05).wait(3_000))
+    assert told(error) == (nearcall.CallAborted, MAYBE, False)
+    assert error.incarnation == rust.binding.incarnation
     with pytest.raises(nearcall.NotExecuted) as late:
         rust.with_deadline(0).null()
     assert told(late.value) == (nearcall.NotExecuted, NO, False)

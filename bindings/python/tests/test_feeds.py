@@ -8,7 +8,6 @@ import contextlib
 import gc
 import itertools
 import pathlib
-import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +18,17 @@ import typing
 import pytest
 
 import nearcall
-from conftest import PROGRAMS, ROOT, TRIES, Process, confined, generated, lying
+from conftest import (
+    PROGRAMS,
+    ROOT,
+    TRIES,
+    Process,
+    aborted,
+    confined,
+    generated,
+    is_interrupted,
+    lying,
+)
 
 Passing = types.ModuleType
 Start = typing.Callable[..., Process]
@@ -169,24 +178,23 @@ def test_a_context_ends_a_sink_unless_something_is_raised(
 
 def test_each_batch_has_the_deadline(feeding: typing.Any) -> None:
     hasty = feeding.with_deadline(0.05)
-    late = None
-    while late is None:
-        # Beside other work the deadline may pass before it is open.
-        with contextlib.suppress(nearcall.CallAborted, nearcall.NotExecuted):
-            late = hasty.numbers(3, 400)
-    with pytest.raises(nearcall.CallAborted):
-        next(late)
-    assert list(late) == []
+    feeds = []
+
+    # Beside other work the deadline may pass before it is open.
+    def asked() -> None:
+        feeds.append(hasty.numbers(3, 400))
+        next(feeds[-1])
+
+    aborted(asked)
+    assert list(feeds[-1]) == []
 
 
 def test_control_c_interrupts_a_feed(feeding: typing.Any) -> None:
-    own = threading.main_thread().ident
-    assert own is not None
-    slow = feeding.numbers(2, 1500)
-    threading.Timer(0.2, signal.pthread_kill, (own, signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        next(slow)
-    assert list(slow) == []
+    def is_over() -> bool:
+        slow = feeding.numbers(2, 1500)
+        return is_interrupted(lambda: next(slow)) and list(slow) == []
+
+    assert any(is_over() for _ in range(TRIES))
 
 
 def test_one_thread_at_a_time(feeding: typing.Any) -> None:
@@ -450,7 +458,8 @@ def test_feeds_are_awaited(feeding: typing.Any, passing: Passing) -> None:
 def test_a_wait_that_is_cancelled_loses_no_item(feeding: typing.Any, passing: Passing) -> None:
     client = passing.FeedingAsyncClient(feeding.binding)
 
-    async def all() -> list[int]:
+    async def all() -> int:
+        """How many waits were cancelled."""
         slow, came, cancelled = await client.numbers(4, 60), [], 0
         while True:
             try:
@@ -458,10 +467,11 @@ def test_a_wait_that_is_cancelled_loses_no_item(feeding: typing.Any, passing: Pa
             except TimeoutError:
                 cancelled += 1
             except StopAsyncIteration:
-                assert cancelled > 2
-                return came
+                assert came == [0, 1, 2, 3]
+                return cancelled
 
-    assert asyncio.run(all()) == [0, 1, 2, 3]
+    # Items that are there are not waited for.
+    assert any(asyncio.run(all()) > 2 for _ in range(TRIES))
 
 
 class Counted(nearcall.Taker[int, int]):
@@ -546,7 +556,7 @@ def test_a_put_that_is_cancelled_goes_on(passing: Passing) -> None:
         sum = 0
 
         def take(self, item: int) -> None:
-            time.sleep(0.2)
+            assert goes_on.wait(60)
             self.sum += item
 
         def end(self) -> int:
@@ -557,13 +567,17 @@ def test_a_put_that_is_cancelled_goes_on(passing: Passing) -> None:
         await sink.put(1)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(sink.flush(), 0.02)
+        goes_on.set()
         await sink.put(2)
         assert await sink.end() == 3
+        goes_on.clear()
         given_up = await client.sum()
         await given_up.put(1)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(given_up.end(), 0.02)
+        goes_on.set()
 
+    goes_on = threading.Event()
     with nearcall.export("slow", Idle(passing, sum=lambda *_: Slow())):
         asyncio.run(all(passing.FeedingAsyncClient.import_("slow")))
 

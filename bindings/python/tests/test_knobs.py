@@ -14,7 +14,7 @@ import typing
 import pytest
 
 import nearcall
-from conftest import ROOT, SEEING, confined
+from conftest import ROOT, SEEING, TRIES, confined
 
 #: How many there are of each.
 CLASSES: list[tuple[type, int]] = [(nearcall.WaitPolicy, 11), (nearcall.DomainOptions, 13)]
@@ -147,7 +147,10 @@ def test_a_binding_waits_as_it_is_told(
 
     with nearcall.export("waited", seeing):
         # In slices of 1 ms some 300 times, in one slice a few: looks at the lock of the
-        # interpreter are among them.
-        assert slept(1_000_000) > 3 * slept(1_000_000_000) + 30
+        # interpreter are among them. One that does not run meanwhile does not sleep either.
+        tried = [(slept(1_000_000), slept(1_000_000_000))]
+        while tried[-1][0] <= 3 * tried[-1][1] + 30 and len(tried) < TRIES:
+            tried.append((slept(1_000_000), slept(1_000_000_000)))
+        assert tried[-1][0] > 3 * tried[-1][1] + 30, tried
         with pytest.raises(TypeError, match="wait"):
             witness.WitnessClient.import_("waited", wait=5)

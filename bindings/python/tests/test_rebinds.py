@@ -135,9 +135,8 @@ def test_a_deadline_holds_for_both_tries_of_a_posted_call(serve: Serve, again: A
     first = serve("posted-hasty")
     client = again.AgainClient.import_("posted-hasty", rebind_timeout=LONG)
     ended(first, client)
-    pending = client.with_deadline(0.05).posting.pid()
     with pytest.raises(nearcall.NotExecuted):
-        pending.collect()
+        client.with_deadline(0.05).posting.pid().collect()
 
 
 def test_what_may_not_run_twice_fails(serve: Serve, again: Again) -> None:

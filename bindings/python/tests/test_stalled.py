@@ -93,6 +93,7 @@ def test_others_are_served_while_a_client_has_stopped_in_an_argument(
     if len(processors) < 2:
         pytest.skip("one processor: a server reads no argument while it is copied")
     own, clients = sorted(processors)[:2]
+    served, refused = list[bool](), list[bool]()
     directory = pathlib.Path(shapes.__file__ or "").parent
     script = pathlib.Path(__file__).parent / "server.py"
     # The server's, too: an argument from another one is read while it is copied.
@@ -106,14 +107,16 @@ def test_others_are_served_while_a_client_has_stopped_in_an_argument(
                 os.waitid(os.P_PID, client.child.pid, os.WSTOPPED)
                 stopped = time.monotonic()
                 time.sleep(LOOKED_S)
-                # Behind the one that was under way then.
-                assert sum(at > stopped for at in list(returned)) > 1, "others wait as well"
+                # Behind the one that was under way then; unless the machine stood still meanwhile.
+                served.append(sum(at > stopped for at in list(returned)) > 1)
                 time.sleep(stop_s - LOOKED_S)
             client.child.send_signal(signal.SIGCONT)
             # Else by an exception that nobody catches: what it was stopped in was given up.
             client.codes = {0, 1}
-            if "the server refused the arguments" in client.end():
+            refused.append("the server refused the arguments" in client.end())
+            if served[-1] and refused[-1]:
                 return
     finally:
         os.sched_setaffinity(0, processors)
-    pytest.fail("the server has waited for a client that was stopped")
+    assert any(served), "others wait as well"
+    pytest.fail(f"the server has waited for a client that was stopped: {served}, {refused}")

@@ -80,9 +80,11 @@ fn a_thread_that_never_yields_on_one_processor_is_noticed_and_one_that_sleeps_is
         assert_eq!(alone.join().unwrap().unwrap(), 0);
         report().late()
     });
-    assert_eq!(late.unwrap(), TIMES);
+    // Or more: it may not run when it has been noticed.
+    let late = late.unwrap();
+    assert!(late >= TIMES, "{late}");
     let warnings = heard("has not yielded");
-    assert_eq!(warnings.len() as u32, TIMES.ilog2() + 1, "{warnings:#?}");
+    assert_eq!(warnings.len() as u32, late.ilog2() + 1, "{warnings:#?}");
     let first = "a FastThread on processor 1 of run 1 has not yielded for 10 ms or more: \
                  nobody begins what waits there (time 1); what has begun waits on";
     assert_eq!(warnings[0], first);

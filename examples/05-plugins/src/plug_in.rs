@@ -16,9 +16,6 @@ use crate::filters::{FILTER, FilterApplyException, FilterClient};
 /// What a plug-in exports its interface as.
 pub const NAME: &str = "filter";
 
-/// Longest wait for a text.
-const DEADLINE: Duration = Duration::from_secs(3);
-
 /// Longest wait until a plug-in that was started can be bound to.
 const START_MAX: Duration = Duration::from_secs(10);
 
@@ -38,6 +35,8 @@ pub struct PlugIn {
     domain: Domain,
     program: PathBuf,
     kind: String,
+    /// Longest wait for a text.
+    deadline: Duration,
     starts: u32,
     /// None: it is switched off.
     life: Option<Life>,
@@ -53,12 +52,17 @@ struct Life {
 }
 
 impl PlugIn {
-    /// Starts a plug-in of this kind.
+    /// Starts a plug-in of this kind, which is given so long for a text.
     ///
     /// # Errors: the program is not there, has ended, or exports nothing in time.
-    pub fn start(domain: &Domain, program: PathBuf, kind: &str) -> Result<PlugIn, Box<dyn Error>> {
+    pub fn start(
+        domain: &Domain,
+        program: PathBuf,
+        kind: &str,
+        deadline: Duration,
+    ) -> Result<PlugIn, Box<dyn Error>> {
         let (domain, kind) = (domain.clone(), kind.to_owned());
-        let mut plug_in = PlugIn { domain, program, kind, starts: 0, life: None };
+        let mut plug_in = PlugIn { domain, program, kind, deadline, starts: 0, life: None };
         plug_in.begin_life()?;
         Ok(plug_in)
     }
@@ -87,7 +91,9 @@ impl PlugIn {
         match error {
             // It may answer others yet, on another of its threads: the call is given up alone.
             CallError::CallAborted { .. } => match self.captured_count() {
-                count if count < CAPTURED_MAX => format!("did not answer within {DEADLINE:?}"),
+                count if count < CAPTURED_MAX => {
+                    format!("did not answer within {:?}", self.deadline)
+                }
                 count => self.begin_again(&format!("did not answer {count} times")),
             },
             CallError::CallFailed { .. } => self.begin_again("has ended"),
@@ -129,7 +135,7 @@ impl PlugIn {
         let mut child = command.spawn().map_err(|error| format!("{:?}: {error}", self.program))?;
         match self.bind(&mut child, &names) {
             Ok(binding) => {
-                let filter = FilterClient::new(binding).with_deadline(DEADLINE);
+                let filter = FilterClient::new(binding).with_deadline(self.deadline);
                 self.life = Some(Life { child, filter, _names: names });
                 Ok(())
             }

@@ -22,7 +22,7 @@ use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use crate::effects::effects::EFFECTS;
 
 /// How long to wait for what must come.
-const TIMEOUT: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A client's half of a binding, to be abused.
 #[derive(Debug)]

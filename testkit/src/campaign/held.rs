@@ -1,11 +1,13 @@
 //! What a process holds, has run and has in memory, as `/proc` tells. Where it does not tell, that
 //! is an error: a figure of nothing is below every limit.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
+
+use nix::time::clock_getcpuclockid;
+use nix::unistd::Pid;
 
 /// What a process holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +32,9 @@ pub enum Still {
     Unknown(io::Error),
 }
 
-/// For how long each thread of a process has run, nanoseconds.
+/// For how long a process has run.
 #[derive(Debug)]
-pub struct Run(BTreeMap<String, u64>);
+pub struct Run(Duration);
 
 impl Held {
     /// By a process.
@@ -73,31 +75,17 @@ impl fmt::Display for Still {
 }
 
 impl Run {
-    /// Of the threads that a process has.
+    /// By all threads that a process has and had.
     ///
-    /// # Errors: it has ended, or the kernel does not count.
+    /// # Errors: it has ended.
     pub fn of(pid: u32) -> io::Result<Run> {
-        let mut threads = BTreeMap::new();
-        for task in fs::read_dir(format!("/proc/{pid}/task"))? {
-            let task = task?;
-            let name = task.file_name().to_string_lossy().into_owned();
-            let text = match fs::read_to_string(task.path().join("schedstat")) {
-                // Of a thread that is just ending; the first one has its process's number.
-                Err(_) if name != pid.to_string() => continue,
-                text => text?,
-            };
-            let ns = text.split(' ').next().and_then(|ns| ns.parse().ok());
-            let ns = ns.ok_or_else(|| io::Error::other(format!("{text:?} tells no time")))?;
-            threads.insert(name, ns);
-        }
-        Ok(Run(threads))
+        let clock = clock_getcpuclockid(Pid::from_raw(pid as i32))?;
+        Ok(Run(clock.now()?.into()))
     }
 
-    /// Nanoseconds that these threads have run since `before`. What one did that has ended since is
-    /// not known.
+    /// Nanoseconds that it has run since `before`.
     pub fn ns_since(&self, before: &Run) -> u64 {
-        let since = |(thread, ns): (&String, &u64)| ns - before.0.get(thread).unwrap_or(&0);
-        self.0.iter().map(since).sum()
+        (self.0 - before.0).as_nanos() as u64
     }
 }
 
@@ -166,11 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn threads_that_have_begun_or_ended_since_take_nothing_from_the_others() {
-        let run = |threads: &[(&str, u64)]| {
-            Run(threads.iter().map(|(name, ns)| ((*name).to_owned(), *ns)).collect())
+    fn what_a_thread_has_run_that_has_ended_is_known() {
+        let before = Run::of(std::process::id()).unwrap();
+        let spends = || {
+            let begin = nearcall_os::clock::thread_ns();
+            while nearcall_os::clock::thread_ns() - begin < 20_000_000 {}
         };
-        let (before, after) = (run(&[("1", 100), ("2", 900)]), run(&[("1", 130), ("3", 5)]));
-        assert_eq!(after.ns_since(&before), 35);
+        std::thread::spawn(spends).join().unwrap();
+        let ns = Run::of(std::process::id()).unwrap().ns_since(&before);
+        assert!(ns >= 20_000_000, "{ns}");
     }
 }

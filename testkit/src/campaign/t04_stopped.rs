@@ -112,10 +112,10 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
     uncalled.null()?;
     let freezers = [Freezer::of(server.pid()), Freezer::of(idle.pid())];
     let [means, means_of_idle] = [(server, &freezers[0]), (idle, &freezers[1])].map(Means::of);
-    report.figure(match means.len() {
-        2 => "every other one by the freezer",
-        _ => "no control group here freezes: stopped by signals alone",
-    });
+    match means.len() {
+        2 => report.figure("every other one by the freezer"),
+        _ => report.lacks("a control group that freezes"),
+    }
     let (history, late) = (Vec::new(), Times::default());
     let mut scene =
         Scene { client: &client, number: 0, history, aborted: 0, late, wrong: Vec::new() };

@@ -99,11 +99,17 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         [binds::SCRIPTS, messages::SCRIPTS, words::SCRIPTS, processes::SCRIPTS].concat();
     match files::obstacle() {
         None => scripts.extend(files::SCRIPTS),
-        Some(error) => report.figure(format!("no file system in user space here: {error}")),
+        Some(error) => {
+            report.lacks("the right to mount a file system");
+            report.figure(format!("no file system in user space here: {error}"));
+        }
     }
     match processes::obstacle() {
         None => scripts.extend(processes::OF_ANOTHER_TIME),
-        Some(error) => report.figure(format!("no time namespace here: {error}")),
+        Some(error) => {
+            report.lacks("a time namespace");
+            report.figure(format!("no time namespace here: {error}"));
+        }
     }
     setup.chances("T7").shuffle(&mut scripts);
     let rounds = if setup.is_nightly { 100 } else { 1 };

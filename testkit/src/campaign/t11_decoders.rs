@@ -102,8 +102,8 @@ fn built(setup: &Setup) -> Result<PathBuf, Stopped> {
 fn count_lines(report: &mut Report, fuzzer: &Fuzzer<'_>) -> Result<(), Stopped> {
     let tools = match coverage::Tools::find() {
         Ok(tools) => tools,
-        Err(reason) => {
-            report.figure(format!("lines: not counted, {reason}"));
+        Err(what) => {
+            report.lacks(&what);
             return Ok(());
         }
     };

@@ -79,7 +79,7 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
             let each = (now - before) / wanted as f64;
             report.at_most("kernel memory each", each, KERNEL_KB_MAX, " KiB");
         }
-        _ => report.figure("no control group says what the kernel has"),
+        _ => report.lacks("a memory control group"),
     }
     for client in &mut clients {
         client.signal_kill()?;

@@ -3,9 +3,8 @@
 
 use nearcall::raw::{Ahead, Client, Lead, in_haste};
 use testkit::faults::faults::{FAULTS, FEEDING, FeedingClient};
+use testkit::longer::is_so_beside;
 use testkit::world::each_world;
-
-use crate::longer::is_so_beside;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 

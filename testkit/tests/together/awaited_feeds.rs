@@ -12,12 +12,13 @@ use nearcall::{AwaitedFeed, Binding, CallError, Domain, Error, NotExecuted, Ran}
 use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient};
 use testkit::exchanging;
 use testkit::faults::faults::{FeedingClient, Refused};
+use testkit::longer::is_late;
 use testkit::world::{Kind, World, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longest until a server has dropped what nobody wants.
-const DROPPED: Duration = Duration::from_secs(5);
+const DROPPED: Duration = Duration::from_secs(60);
 
 /// More than the A-stacks of a class.
 const MANY: u32 = 12;
@@ -233,14 +234,16 @@ fn what_is_dropped_in_the_middle_is_dropped_there_too() {
 fn a_deadline_ends_a_feed_that_waits_too_long() {
     check(|_, client| {
         let hasty = client.with_deadline(Duration::from_millis(20));
-        // On a loaded machine the deadline may pass before it is open.
-        let opened = (0..100).find_map(|_| block_on(hasty.awaiting().numbers(2, 600)).ok());
-        let mut feed = opened.expect("it is opened in time");
-        block_on(async {
-            let aborted = feed.next().await.unwrap().unwrap_err();
-            assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
+        // On a loaded machine the deadline may pass before it is open, and the item may be there
+        // before anybody looks.
+        let is_ended = async || {
+            let Ok(mut feed) = hasty.awaiting().numbers(2, 600).await else { return false };
+            let Err(late) = feed.next().await.unwrap() else { return false };
+            assert!(is_late(&late), "{late}");
             assert!(feed.next().await.is_none());
-        });
+            true
+        };
+        assert!((0..100).any(|_| block_on(is_ended())));
         expect_open(client, 0);
     });
 }

@@ -7,9 +7,8 @@ use std::time::Duration;
 
 use nearcall::{CallError, Error, Ran, UsageError, WhenExhausted};
 use testkit::faults::faults::{FaultsRefuseException, Point, Refused, Shape};
+use testkit::longer::{is_late, is_so_beside};
 use testkit::world::{Kind, World, each_world, in_world};
-
-use crate::longer::is_so_beside;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -149,12 +148,11 @@ fn a_deadline_aborts_and_its_astack_comes_back() {
             let runs = client.runs().unwrap();
             assert_eq!(client.doze(1).unwrap(), runs + 1);
             let Err(error) = aborted else { return false };
-            assert_eq!(error.ran(), Ran::Maybe);
-            assert!(
-                matches!(error, CallError::CallAborted { procedure, .. }
-                    if procedure.operation() == "doze"),
-                "{error}"
-            );
+            let CallError::CallAborted { procedure, .. } = error else {
+                assert!(is_late(&error), "{error}");
+                return false;
+            };
+            assert_eq!((procedure.operation(), error.ran()), ("doze", Ran::Maybe));
             is_meanwhile
         };
         assert!(is_so_beside(200, is_served_meanwhile));
@@ -226,14 +224,14 @@ fn without_growth_a_deadline_bounds_the_wait_for_an_astack() {
         // All that there are, until they are collected.
         let held = [(); 5].map(|()| client.posting().doze(1).unwrap());
         std::thread::scope(|threads| {
-            let hasty = client.with_deadline(Duration::from_millis(10));
-            let error = threads.spawn(move || hasty.null()).join().unwrap().unwrap_err();
-            assert!(
+            let waits_in_vain = |milliseconds: u32| {
+                let hasty = client.with_deadline(Duration::from_millis(milliseconds.into()));
+                let error = threads.spawn(move || hasty.null()).join().unwrap().unwrap_err();
+                assert!(is_late(&error) && error.ran() == Ran::No, "{error}");
                 matches!(error, CallError::NoAStack { procedure }
-                    if procedure.operation() == "null"),
-                "{error}"
-            );
-            assert_eq!(error.ran(), Ran::No);
+                    if procedure.operation() == "null")
+            };
+            assert!(is_so_beside(10, waits_in_vain));
         });
         held.into_iter().for_each(|held| assert!(held.collect().is_ok()));
         client.null().unwrap();

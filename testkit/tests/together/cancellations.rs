@@ -14,6 +14,7 @@ use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 use testkit::campaign::hand::path_of;
 use testkit::contract::{self, KeeperProcess, import_options};
 use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::longer::{aborted, is_so_beside};
 use testkit::signal;
 use testkit::stubs::contract::{CONTRACT, ContractClient};
 use testkit::world::{World, each_world};
@@ -24,8 +25,11 @@ const KEEPER: &str = env!("CARGO_BIN_EXE_testkit-keeper");
 /// Longer than any test waits.
 const LONG_MS: u32 = 60_000;
 
-/// Longer than a thread that runs is kept from it, so that it looks before it has its reply.
+/// Longer than a thread that runs is mostly kept from it, so that it looks before it has its reply.
 const SLOW_MS: u32 = 1_000;
+
+/// How often that is tried.
+const TRIES: usize = 10;
 
 /// A-stacks of the class of `doze`.
 const CLASS_OF_DOZE: usize = 5;
@@ -56,9 +60,15 @@ fn cancelled<T>(work: impl FnOnce() -> T) -> T {
     cancellation.run(work)
 }
 
+/// A call that is cancelled. One that looks late may find its reply.
 #[track_caller]
-fn expect_aborted<T: std::fmt::Debug>(outcome: Result<T, CallError>) {
-    let error = outcome.unwrap_err();
+fn expect_aborted<T>(call: impl FnMut() -> Result<T, CallError>) {
+    let outcomes = std::iter::repeat_with(call).take(TRIES);
+    check_aborted(&outcomes.flat_map(Result::err).next().expect("it is cancelled"));
+}
+
+#[track_caller]
+fn check_aborted(error: &CallError) {
     assert!(matches!(error, CallError::CallAborted { was_cancelled: true, .. }), "{error}");
     assert!(error.to_string().contains(" was cancelled after "), "{error}");
     assert_eq!(error.ran(), Ran::Maybe);
@@ -88,7 +98,7 @@ fn the_server_sees_that_a_call_was_cancelled() {
     let (domain, name) = (Domain::new().unwrap(), "keeper");
     let check = |client: &ContractClient| {
         let runs = || until(|| client.running().unwrap() == 1);
-        expect_aborted(cancelled_after(runs, || client.work_until_cancelled(LONG_MS)));
+        expect_aborted(|| cancelled_after(runs, || client.work_until_cancelled(LONG_MS)));
         until(|| client.seen().unwrap() == (1, 0));
         until(|| client.binding().captured_count() == 0);
         assert!(!client.work_until_cancelled(1).unwrap());
@@ -104,7 +114,7 @@ fn the_server_sees_that_a_call_was_cancelled() {
 #[test]
 fn a_call_that_is_cancelled_before_does_not_wait_and_others_are_as_ever() {
     check(|_, client| {
-        expect_aborted(cancelled(|| client.doze(SLOW_MS)));
+        expect_aborted(|| cancelled(|| client.doze(SLOW_MS)));
         assert!(client.doze(30).unwrap() > 0);
         // Nor is it anybody else's.
         cancelled(|| {
@@ -132,8 +142,7 @@ fn a_call_that_is_cancelled_before_does_not_sleep() {
     let directory = tempfile::tempdir().unwrap();
     let (_keeper, client) = sleeping(directory.path(), Duration::from_millis(20));
     // It has its reply before it would look again; so may one that does not run meanwhile.
-    let mut calls = (0..20).map(|_| cancelled(|| client.work_until_cancelled(10)));
-    expect_aborted(calls.find(Result::is_err).unwrap());
+    expect_aborted(|| cancelled(|| client.work_until_cancelled(10)));
 }
 
 #[test]
@@ -145,24 +154,22 @@ fn a_wait_that_sleeps_long_at_once_is_cancelled_meanwhile() {
         until(|| other.running().unwrap() == 1);
         a_while();
     };
-    expect_aborted(cancelled_after(sleeps, || client.work_until_cancelled(LONG_MS / 6)));
+    expect_aborted(|| cancelled_after(sleeps, || client.work_until_cancelled(LONG_MS / 6)));
 }
 
 #[test]
 fn a_call_that_waits_for_an_astack_is_not_posted() {
     check(|_, client| {
-        let (tell, told) = std::sync::mpsc::channel();
+        // All that there are, until they are collected.
+        let all = [(); CLASS_OF_DOZE].map(|()| client.posting().doze(1).unwrap());
         std::thread::scope(|threads| {
-            threads.spawn(move || {
-                let posting = client.posting();
-                let all = [(); CLASS_OF_DOZE].map(|()| posting.doze(SLOW_MS).unwrap());
-                tell.send(()).unwrap();
-                all.into_iter().for_each(|doze| assert!(doze.collect().is_ok()));
+            let waits = threads.spawn(|| {
+                expect_no_astack(cancelled(|| client.doze(0)));
+                expect_no_astack(cancelled_after(|| {}, || client.doze(0)));
             });
-            told.recv().unwrap();
-            expect_no_astack(cancelled(|| client.doze(0)));
-            expect_no_astack(cancelled_after(|| {}, || client.doze(0)));
+            waits.join().unwrap();
         });
+        all.into_iter().for_each(|doze| assert!(doze.collect().is_ok()));
     });
 }
 
@@ -171,11 +178,11 @@ fn an_outer_cancellation_ends_what_runs_in_an_inner_one_and_not_the_other_way() 
     check(|_, client| {
         let outer = Cancellation::new();
         outer.run(|| {
-            expect_aborted(cancelled(|| client.doze(SLOW_MS)));
+            expect_aborted(|| cancelled(|| client.doze(SLOW_MS)));
             assert!(client.doze(30).is_ok());
             outer.cancel();
-            Cancellation::new().run(|| expect_aborted(client.doze(SLOW_MS)));
-            expect_aborted(client.doze(SLOW_MS));
+            Cancellation::new().run(|| expect_aborted(|| client.doze(SLOW_MS)));
+            expect_aborted(|| client.doze(SLOW_MS));
         });
         assert!(client.doze(30).is_ok());
     });
@@ -184,17 +191,22 @@ fn an_outer_cancellation_ends_what_runs_in_an_inner_one_and_not_the_other_way() 
 #[test]
 fn one_cancellation_ends_the_calls_of_several_threads_for_good() {
     check(|_, client| {
-        let cancellation = Cancellation::new();
-        let runs = client.runs().unwrap();
-        std::thread::scope(|threads| {
-            for _ in 0..3 {
-                threads.spawn(|| expect_aborted(cancellation.run(|| client.doze(SLOW_MS))));
-            }
-            until(|| client.runs().unwrap() == runs + 3);
-            cancellation.cancel();
-        });
-        assert!(cancellation.is_cancelled());
-        expect_aborted(cancellation.run(|| client.doze(SLOW_MS)));
+        let are_all_cancelled = |milliseconds| {
+            let cancellation = Cancellation::new();
+            let runs = client.runs().unwrap();
+            let outcomes = std::thread::scope(|threads| {
+                let call = || cancellation.run(|| client.doze(milliseconds));
+                let calls = [(); 3].map(|()| threads.spawn(call));
+                until(|| client.runs().unwrap() == runs + 3);
+                cancellation.cancel();
+                calls.map(|call| call.join().unwrap())
+            });
+            assert!(cancellation.is_cancelled());
+            expect_aborted(|| cancellation.run(|| client.doze(milliseconds)));
+            outcomes.iter().flat_map(|outcome| outcome.as_ref().err()).for_each(check_aborted);
+            outcomes.iter().all(Result::is_err)
+        };
+        assert!(is_so_beside(SLOW_MS, are_all_cancelled));
     });
 }
 
@@ -202,9 +214,12 @@ fn one_cancellation_ends_the_calls_of_several_threads_for_good() {
 fn calls_that_were_posted_before_are_cancelled_where_they_are_collected() {
     check(|_, client| {
         let posting = client.posting();
-        let (slow, kept) = (posting.doze(SLOW_MS).unwrap(), posting.doze(SLOW_MS).unwrap());
-        expect_aborted(cancelled(|| slow.collect()));
-        assert!(kept.collect().is_ok());
+        expect_aborted(|| {
+            let (slow, kept) = (posting.doze(SLOW_MS).unwrap(), posting.doze(SLOW_MS).unwrap());
+            let outcome = cancelled(|| slow.collect());
+            assert!(kept.collect().is_ok());
+            outcome
+        });
     });
 }
 
@@ -213,12 +228,15 @@ fn a_cancelled_wait_for_a_batch_ends_its_feed() {
     check(|world, _| {
         let server = world.serve("feeding");
         let client = world.import_feeding(&server);
-        let mut feed = client.numbers(2, SLOW_MS).unwrap();
-        cancelled(|| expect_aborted(feed.next().unwrap()));
-        assert!(feed.next().is_none());
+        expect_aborted(|| {
+            let mut feed = client.numbers(2, SLOW_MS).unwrap();
+            let outcome = cancelled(|| feed.next().unwrap());
+            assert!(outcome.is_ok() || feed.next().is_none());
+            outcome
+        });
         let mut sink = client.sum(300_000).unwrap();
         sink.put(1).unwrap();
-        expect_aborted(cancelled(|| sink.end()));
+        check_aborted(&cancelled(|| sink.end()).unwrap_err());
         until(|| client.open().unwrap() == 0);
     });
 }
@@ -235,49 +253,60 @@ fn check_in_run(test: fn(Arc<FaultsClient>)) {
 #[test]
 fn fastthreads_are_cancelled_each_for_itself() {
     check_in_run(|client| {
-        let call = |cancellation: Option<Cancellation>| {
-            let client = Arc::clone(&client);
-            let doze = move || client.doze(SLOW_MS);
-            let doze = move || cancellation.map_or_else(&doze, |inside| inside.run(&doze));
-            fork(doze).unwrap()
+        let are_cancelled = |milliseconds| {
+            let call = |cancellation: Option<Cancellation>| {
+                let client = Arc::clone(&client);
+                let doze = move || client.doze(milliseconds);
+                let doze = move || cancellation.map_or_else(&doze, |inside| inside.run(&doze));
+                fork(doze).unwrap()
+            };
+            let (cancelled, later) = (Cancellation::new(), Cancellation::new());
+            cancelled.cancel();
+            let (first, second) = (call(Some(cancelled.clone())), call(None));
+            let third = call(Some(later.clone()));
+            // Once they wait, from another kernel thread.
+            let cancels = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(30));
+                later.cancel();
+            });
+            let errors = [first, third].map(|call| call.join().unwrap().err());
+            assert!(second.join().unwrap().is_ok());
+            cancels.join().unwrap();
+            errors.iter().flatten().for_each(check_aborted);
+            errors.iter().all(Option::is_some)
         };
-        let (cancelled, later) = (Cancellation::new(), Cancellation::new());
-        cancelled.cancel();
-        let (first, second) = (call(Some(cancelled.clone())), call(None));
-        let third = call(Some(later.clone()));
-        // Once they wait, from another kernel thread.
-        let cancels = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(30));
-            later.cancel();
-        });
-        expect_aborted(first.join().unwrap());
-        expect_aborted(third.join().unwrap());
-        assert!(second.join().unwrap().is_ok());
-        cancels.join().unwrap();
+        assert!(is_so_beside(SLOW_MS, are_cancelled));
         // Where it may be cancelled and is not, what comes is had, and a deadline holds.
         let uncancelled = Cancellation::new();
         assert!(uncancelled.run(|| client.doze(50)).is_ok());
         let hasty = client.with_deadline(Duration::from_millis(50));
-        let late = uncancelled.run(|| hasty.doze(SLOW_MS)).unwrap_err();
-        assert!(matches!(late, CallError::CallAborted { was_cancelled: false, .. }), "{late}");
+        aborted(|| uncancelled.run(|| hasty.doze(SLOW_MS)));
     });
 }
 
 #[test]
 fn fastthreads_that_wait_for_an_astack_are_cancelled() {
     check_in_run(|client| {
-        let dozes = (0..CLASS_OF_DOZE).map(|_| {
-            let client = Arc::clone(&client);
-            fork(move || client.doze(SLOW_MS).unwrap()).unwrap()
-        });
-        let dozes: Vec<_> = dozes.collect();
-        nearcall_threads::yield_now();
-        let later = Cancellation::new();
-        let theirs = later.clone();
-        let cancels = std::thread::spawn(move || theirs.cancel());
-        expect_no_astack(later.run(|| client.doze(0)));
-        cancels.join().unwrap();
-        dozes.into_iter().for_each(|doze| assert!(doze.join().is_ok()));
+        let is_cancelled = |milliseconds| {
+            let dozes = (0..CLASS_OF_DOZE).map(|_| {
+                let client = Arc::clone(&client);
+                fork(move || client.doze(milliseconds).unwrap()).unwrap()
+            });
+            let dozes: Vec<_> = dozes.collect();
+            nearcall_threads::yield_now();
+            let later = Cancellation::new();
+            let theirs = later.clone();
+            let cancels = std::thread::spawn(move || theirs.cancel());
+            let outcome = later.run(|| client.doze(0));
+            cancels.join().unwrap();
+            dozes.into_iter().for_each(|doze| assert!(doze.join().is_ok()));
+            let is_cancelled = outcome.is_err();
+            if is_cancelled {
+                expect_no_astack(outcome);
+            }
+            is_cancelled
+        };
+        assert!(is_so_beside(SLOW_MS, is_cancelled));
     });
 }
 
@@ -310,11 +339,15 @@ fn what_is_waited_for_before_the_post_is_cancelled_and_goes_on_later() {
     // A segment that is mapped long after the cancel.
     let long = vec![7; 1 << 20];
     std::thread::scope(|threads| {
-        threads.spawn(|| {
-            std::thread::sleep(Duration::from_secs(1));
+        let (tell, told) = std::sync::mpsc::channel::<()>();
+        let keeper = &keeper;
+        threads.spawn(move || {
+            // The call is over; if not, it goes on.
+            let _ = told.recv_timeout(Duration::from_millis(LONG_MS.into()));
             signal::resume(keeper.pid());
         });
         let error = cancelled_after(a_while, || client.echo(&long)).unwrap_err();
+        drop(tell);
         let late = NotExecuted::DeadlinePassed;
         let is_late = matches!(&error, CallError::NotExecuted { reason, .. } if *reason == late);
         assert!(is_late, "{error}");

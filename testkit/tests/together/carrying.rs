@@ -7,7 +7,7 @@ use nearcall::raw::Client;
 use nearcall::{CallError, InterfaceDescriptor, NotExecuted, Pending};
 
 /// Longest until a server has noticed what nobody wants.
-pub const NOTICED: Duration = Duration::from_secs(5);
+pub const NOTICED: Duration = Duration::from_secs(60);
 
 /// Waits until a count of the server's is this.
 pub fn expect(want: u32, count: impl Fn() -> Result<u32, CallError>) {

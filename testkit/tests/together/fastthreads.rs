@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 use nearcall::{CallError, NotExecuted, UsageError, WaitPolicy, WhenExhausted, urgently};
 use nearcall_threads::{Forked, JoinError, Setup, fork, report, run, yield_now};
 use testkit::faults::faults::FaultsClient;
+use testkit::longer::{aborted, is_late, is_so_beside};
 use testkit::world::{Kind, World, each_world, in_world};
-
-use crate::longer::is_so_beside;
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -395,10 +394,7 @@ fn each_deadline_ends_its_own_call() {
             error
         });
         for error in join_all(threads) {
-            assert!(
-                matches!(error, CallError::CallAborted { .. } | CallError::NoAStack { .. }),
-                "{error}"
-            );
+            assert!(is_late(&error), "{error}");
         }
         client.null().unwrap();
     });
@@ -410,9 +406,9 @@ fn a_deadline_passes_among_fastthreads_that_are_always_ready() {
         let ended = Arc::new(AtomicU32::new(0));
         let theirs = Arc::clone(&ended);
         let call = fork(move || {
-            let error = client.with_deadline(Duration::from_millis(5)).doze(LONG_MS).unwrap_err();
+            let hasty = client.with_deadline(Duration::from_millis(5));
+            aborted(|| hasty.doze(LONG_MS));
             theirs.store(1, Relaxed);
-            assert!(matches!(error, CallError::CallAborted { .. }), "{error}");
         });
         while ended.load(Relaxed) == 0 {
             yield_now();

@@ -13,12 +13,13 @@ use nearcall::{
 };
 use testkit::faults::faults::{FEEDING, FeedingClient, FeedingEntries, Refused};
 use testkit::feeding::Feeder;
+use testkit::longer::is_late;
 use testkit::world::{Kind, Server, World, each_world, in_world};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longest until a server has dropped what nobody wants.
-const DROPPED: Duration = Duration::from_secs(5);
+const DROPPED: Duration = Duration::from_secs(60);
 
 fn check(test: impl Fn(&World, &FeedingClient)) {
     each_world(SERVER, |world| {
@@ -239,13 +240,16 @@ fn one_that_panics_is_over_and_the_server_lives() {
 fn a_deadline_ends_a_feed_that_waits_too_long() {
     check(|_, client| {
         let hasty = client.with_deadline(Duration::from_millis(20));
-        // On a loaded machine the deadline may pass before it is open.
-        let opened = (0..100).find_map(|_| hasty.numbers(2, 600).ok());
-        let mut feed = opened.expect("it is opened in time");
-        let aborted = feed.next().unwrap().unwrap_err();
-        assert!(matches!(aborted, CallError::CallAborted { .. }), "{aborted}");
-        assert!(feed.next().is_none());
-        drop(feed);
+        // On a loaded machine the deadline may pass before it is open, and the item may be there
+        // before anybody looks.
+        let is_ended = |_| {
+            let Ok(mut feed) = hasty.numbers(2, 600) else { return false };
+            let Err(late) = feed.next().unwrap() else { return false };
+            assert!(is_late(&late), "{late}");
+            assert!(feed.next().is_none());
+            true
+        };
+        assert!((0..100).any(is_ended));
         expect_open(client, 0);
     });
 }
@@ -342,8 +346,9 @@ fn what_a_call_opens_that_was_given_up_is_dropped() {
         while count.load(SeqCst) < 70 || aborted < 70 {
             match hasty.until(9, 9) {
                 Err(Error::Call(CallError::CallAborted { .. })) => aborted += 1,
-                Err(Error::Call(CallError::NoAStack { .. })) | Ok(_) => {}
-                Err(other) => panic!("{other}"),
+                Err(Error::Call(error)) => assert!(is_late(&error), "{error}"),
+                Err(Error::Exception(other)) => panic!("{other}"),
+                Ok(_) => {}
             }
         }
         expect_open(client, 0);

@@ -21,6 +21,7 @@ use testkit::flowing::flowing::{
     FLOWING, FlowingAsyncEntries, FlowingClient, FlowingSumException, FlowingUntilException,
     Refused,
 };
+use testkit::longer::{is_late, is_so_beside};
 
 use crate::carrying::{self, NOTICED, expect, expect_refused, is_over, waiting_of_two};
 
@@ -179,14 +180,25 @@ fn a_slow_reader_is_sent_three_batches_at_most() {
 fn a_taker_that_takes_nothing_is_sent_three_batches_at_most() {
     check(|import| {
         let client = import();
-        let hasty = client.with_deadline(Duration::from_millis(500));
-        let mut sink = hasty.held().unwrap();
-        let said = (0..).find_map(|item| sink.put(item).err().map(|said| (item, said)));
-        let (item, said) = said.unwrap();
-        assert!(matches!(said, CallError::CallAborted { .. }), "{said}");
-        // One waits in the server, and one for it; the third was full.
-        assert_eq!(item, 3 * BATCH - 1);
-        assert_eq!(client.let_go().unwrap(), 1);
+        let is_sent_three = |milliseconds: u32| {
+            let hasty = client.with_deadline(Duration::from_millis(milliseconds.into()));
+            // Beside other work the deadline of an earlier batch may pass.
+            let (put, said) = match hasty.held() {
+                Ok(mut sink) => {
+                    let said = (0..).find_map(|item| sink.put(item).err().map(|said| (item, said)));
+                    said.unwrap()
+                }
+                Err(said) => (0, said),
+            };
+            assert!(is_late(&said), "{said}");
+            // One waits in the server, and one for it; the third was full.
+            assert!(put < 3 * BATCH, "{put} items were taken");
+            let is_sent_three = put == 3 * BATCH - 1;
+            // More, if one that was given up was opened nonetheless.
+            assert!(client.let_go().unwrap() >= 1 || !is_sent_three);
+            is_sent_three
+        };
+        assert!(is_so_beside(500, is_sent_three));
     });
 }
 
@@ -360,8 +372,7 @@ fn what_a_call_opens_that_was_given_up_is_given_up() {
         while client.given_up().unwrap() <= opened_count {
             match hasty.slow(100) {
                 Ok(_) => opened_count += 1,
-                Err(CallError::CallAborted { .. }) => {}
-                Err(said) => panic!("{said}"),
+                Err(said) => assert!(is_late(&said), "{said}"),
             }
             while client.binding().captured_count() > 0 {
                 std::thread::yield_now();

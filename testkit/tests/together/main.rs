@@ -23,7 +23,6 @@ mod flushing;
 mod giving_up;
 mod judging;
 mod large;
-mod longer;
 mod nested;
 mod pending;
 mod policy_files;

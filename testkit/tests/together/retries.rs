@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::future::{join, join_all};
-use nearcall::{Binding, CallError, Domain, Ran, Rebind, call_all};
+use nearcall::{Binding, CallError, Domain, PendingTwice, Ran, Rebind, call_all};
 use testkit::contract::{KeeperProcess, import_options};
 use testkit::signal;
 use testkit::stubs::contract::{CONTRACT, ContractClient};
@@ -166,7 +166,7 @@ fn one_deadline_holds_for_both_tries_of_a_posted_call() {
     let hasty = kept.client.with_deadline(Duration::from_millis(50));
     kept.end();
     // It would wait for a minute else.
-    let error = hasty.posting().pid().unwrap().collect().unwrap_err();
+    let error = hasty.posting().pid().and_then(PendingTwice::collect).unwrap_err();
     assert_eq!(error.ran(), Ran::No, "{error}");
     let error = block_on(hasty.awaiting().pid()).unwrap_err();
     assert_eq!(error.ran(), Ran::No, "{error}");

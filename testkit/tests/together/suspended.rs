@@ -23,6 +23,7 @@ use testkit::awaited::awaited::{
     AWAITED, AwaitedAsyncEntries, AwaitedAsyncServer, AwaitedChangedException, AwaitedClient,
     AwaitedMoreException, TooFew,
 };
+use testkit::longer::{aborted, is_late};
 
 /// Much longer than anything takes.
 const LONG: Duration = Duration::from_secs(600);
@@ -190,7 +191,7 @@ const WANTED: u32 = 1;
 const KEPT: u32 = 2;
 
 /// Longest that a procedure keeps its processor.
-const KEPT_MAX: Duration = Duration::from_secs(10);
+const KEPT_MAX: Duration = Duration::from_secs(60);
 
 /// A server's domain, and a directory for its name.
 struct Scene {
@@ -443,8 +444,7 @@ fn a_deadline_is_seen_after_a_wait() {
         let most = (LONG - Duration::from_millis(5)).as_nanos() as i64;
         assert!(left_ns > 0 && left_ns <= most, "{left_ns}");
         let hasty = client.with_deadline(Duration::from_millis(20));
-        let late = hasty.forever().unwrap_err();
-        assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
+        aborted(|| hasty.forever());
         client.null().unwrap();
     });
 }
@@ -457,7 +457,7 @@ fn a_procedure_sees_after_a_wait_that_its_client_has_given_up() {
     // Beside other work one may be given up before it was taken.
     while client.dropped().unwrap() == 0 {
         let late = hasty.is_cancelled().unwrap_err();
-        assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
+        assert!(is_late(&late), "{late}");
         while client.binding().captured_count() > 0 {
             std::thread::yield_now();
         }

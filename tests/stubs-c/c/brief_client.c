@@ -220,10 +220,17 @@ static void naps(const brief_Brief *brief) {
 /* Calls of a copy with a deadline have one, and leave the others alone. */
 static void deadlines(const brief_Brief *brief) {
     nearcall_client *hasty = nearcall_with_deadline((const nearcall_client *)brief, 20000000);
-    for (uint32_t call = 0; call < 5; call++) {
+    /* On a loaded machine the deadline may pass before the post, or the reply be there before anybody
+     * looks: then once more. */
+    for (uint32_t call = 0, tries = 0; call < 5; tries++) {
+        CHECK(tries < 20);
         CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
         brief_Brief_nap((const brief_Brief *)hasty, 1000, &env);
-        CHECK(env.outcome == NEARCALL_CALL_ABORTED && env.ran == NEARCALL_RAN_MAYBE);
+        CHECK(env.outcome == NEARCALL_RETURNED || IS_LATE(env));
+        if (env.outcome == NEARCALL_CALL_ABORTED) {
+            CHECK(env.ran == NEARCALL_RAN_MAYBE);
+            call++;
+        }
         CHECK(brief_Brief_add(brief, 1, 2, &env) == 3);
         CHECK(env.outcome == NEARCALL_RETURNED);
     }

@@ -421,18 +421,30 @@ static void deadlines(const brief_Brief *brief) {
     nearcall_client *copy = nearcall_with_deadline((const nearcall_client *)brief, 20000000);
     const brief_Brief *hasty = (const brief_Brief *)copy;
     const int32_t all = full(brief);
-    for (int32_t call = 0; call < 3; call++) {
+    /* On a loaded machine the deadline may pass before the post, or the reply be there before anybody
+     * looks: then once more. */
+    for (int32_t call = 0, tries = 0; call < 3; tries++) {
         nearcall_posted_brief_Brief_nap napped;
         added posted;
         const uint32_t before = otherwise;
-        CHECK(nearcall_post_brief_Brief_nap(hasty, 1000, &napped, &env));
-        CHECK(nearcall_post_brief_Brief_add(hasty, call, 1, &posted, &env));
-        CHECK(otherwise == before + 2);
-        nearcall_collect_brief_Brief_nap(&napped, &env);
-        CHECK(env.outcome == NEARCALL_CALL_ABORTED && env.ran == NEARCALL_RAN_MAYBE);
-        await(&posted.call);
-        /* However late. */
-        CHECK(nearcall_collect_brief_Brief_add(&posted, &env) == call + 1);
+        bool is_posted, is_aborted = false;
+        CHECK(tries < 20);
+        is_posted = nearcall_post_brief_Brief_nap(hasty, 1000, &napped, &env);
+        CHECK(is_posted || IS_LATE(env));
+        if (is_posted) {
+            bool both = nearcall_post_brief_Brief_add(hasty, call, 1, &posted, &env);
+            CHECK(both ? otherwise == before + 2 : IS_LATE(env));
+            nearcall_collect_brief_Brief_nap(&napped, &env);
+            is_aborted = env.outcome == NEARCALL_CALL_ABORTED && both;
+            CHECK(env.outcome == NEARCALL_RETURNED || IS_LATE(env));
+            CHECK(!is_aborted || env.ran == NEARCALL_RAN_MAYBE);
+            if (both) {
+                await(&posted.call);
+                /* However late. */
+                CHECK(nearcall_collect_brief_Brief_add(&posted, &env) == call + 1);
+            }
+        }
+        call += is_aborted;
     }
     CHECK(full(brief) == all);
     nearcall_client_release(copy);

@@ -17,4 +17,10 @@ static unsigned checks;
         }                                                                                  \
     } while (0)
 
+/* Whether the outcome of a call is that its deadline passed: after its post, or before. */
+#define IS_LATE(env)                                                                       \
+    ((env).outcome == NEARCALL_CALL_ABORTED || (env).outcome == NEARCALL_NO_ASTACK ||      \
+     ((env).outcome == NEARCALL_NOT_EXECUTED &&                                            \
+      (env).reason == NEARCALL_REASON_DEADLINE_PASSED))
+
 #endif

@@ -9,7 +9,8 @@ static nearcall_environment env;
 static void give_up(const witness_Witness *patient, const witness_Witness *hasty) {
     do {
         witness_Witness_linger(hasty, &env);
-        CHECK(env.outcome == NEARCALL_CALL_ABORTED && env.ran == NEARCALL_RAN_MAYBE);
+        CHECK(IS_LATE(env));
+        CHECK(env.outcome != NEARCALL_CALL_ABORTED || env.ran == NEARCALL_RAN_MAYBE);
         while (nearcall_captured_count(nearcall_binding_witness_Witness(patient)) > 0) {
         }
     } while (witness_Witness_seen(patient, &env) == 0);

@@ -204,14 +204,39 @@ static void ends_early(const talking_Talking *talking) {
     wait_for(talking, 0);
 }
 
+/* Whether the deadline of a batch ends what waits behind three of them; on a loaded machine it may
+ * end an earlier one. */
+static bool is_kept_waiting(const talking_Talking *talking, uint64_t deadline_ns) {
+    talking_Talking *hasty = nearcall_with_deadline_talking_Talking(talking, deadline_ns);
+    nearcall_sides_talking_Talking_kept kept = talking_Talking_kept(hasty, &env);
+    uint32_t put_count = 0;
+    char *word;
+    /* Its sides outlive the binding that opened them. */
+    nearcall_release_talking_Talking(hasty);
+    if (env.outcome != NEARCALL_RETURNED) {
+        CHECK(IS_LATE(env));
+        return false;
+    }
+    while (nearcall_put_talking_Talking_kept(kept.sink, nearcall_copy_text("word"), &env)) {
+        put_count++;
+    }
+    CHECK(IS_LATE(env) && put_count < 3 * WORDS);
+    CHECK(!nearcall_next_talking_Talking_kept(kept.feed, &word, &env) && IS_LATE(env));
+    CHECK(!nearcall_next_talking_Talking_kept(kept.feed, &word, &env));
+    expect(NEARCALL_RETURNED);
+    nearcall_release_feed_talking_Talking_kept(kept.feed);
+    nearcall_release_sink_talking_Talking_kept(kept.sink);
+    CHECK(talking_Talking_let_go(talking, &env) >= 1);
+    wait_for(talking, 0);
+    return put_count + 1 == 3 * WORDS;
+}
+
 /* Whoever is slow keeps the other waiting, and a deadline ends that. */
 static void slow(const talking_Talking *talking) {
-    talking_Talking *hasty = nearcall_with_deadline_talking_Talking(talking, 1000000000u);
     nearcall_sides_talking_Talking_deaf deaf;
-    nearcall_sides_talking_Talking_kept kept;
+    const uint64_t second_ns = 1000000000u;
     const uint32_t before = talking_Talking_moved(talking, &env);
-    uint32_t number, moved, tries, put_count = 0;
-    char *word;
+    uint32_t number, moved, tries;
     deaf = talking_Talking_deaf(talking, 1000000, &env);
     CHECK(nearcall_next_talking_Talking_deaf(deaf.feed, &number, &env) && number == 0);
     /* The first one is there before it is counted. */
@@ -224,22 +249,8 @@ static void slow(const talking_Talking *talking) {
     CHECK(moved >= 1 && moved <= 3 * NUMBERS);
     nearcall_release_feed_talking_Talking_deaf(deaf.feed);
     nearcall_release_sink_talking_Talking_deaf(deaf.sink);
-    /* Its sides outlive the binding that opened them. */
-    kept = talking_Talking_kept(hasty, &env);
-    nearcall_release_talking_Talking(hasty);
-    while (nearcall_put_talking_Talking_kept(kept.sink, nearcall_copy_text("word"), &env)) {
-        put_count++;
-    }
-    expect(NEARCALL_CALL_ABORTED);
-    CHECK(put_count + 1 == 3 * WORDS);
-    CHECK(!nearcall_next_talking_Talking_kept(kept.feed, &word, &env));
-    expect(NEARCALL_CALL_ABORTED);
-    CHECK(!nearcall_next_talking_Talking_kept(kept.feed, &word, &env));
-    expect(NEARCALL_RETURNED);
-    nearcall_release_feed_talking_Talking_kept(kept.feed);
-    nearcall_release_sink_talking_Talking_kept(kept.sink);
-    CHECK(talking_Talking_let_go(talking, &env) == 1);
-    wait_for(talking, 0);
+    CHECK(is_kept_waiting(talking, second_ns) || is_kept_waiting(talking, 10 * second_ns) ||
+          is_kept_waiting(talking, 60 * second_ns));
 }
 
 /* Two numbers each of 64 that a binding may have. */

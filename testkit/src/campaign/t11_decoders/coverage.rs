@@ -79,15 +79,15 @@ pub struct Tools {
 pub struct Counted(BTreeMap<(String, usize), u64>);
 
 impl Tools {
-    /// Why there are none.
+    /// Else what this machine lacks.
     pub fn find() -> Result<Tools, String> {
         let mut command = Command::new("rustup");
         command.args(["run", "nightly", "rustc", "--print", "target-libdir", "--target", TARGET]);
-        let said = command.output().map_err(|error| error.to_string())?.stdout;
+        let said = command.output().map_err(|error| format!("rustup: {error}"))?.stdout;
         let directory = Path::new(String::from_utf8_lossy(&said).trim()).with_file_name("bin");
         match directory.join("llvm-cov").exists() {
             true => Ok(Tools { directory }),
-            false => Err("llvm-tools of the nightly toolchain is not installed".to_owned()),
+            false => Err("llvm-tools of the nightly toolchain".to_owned()),
         }
     }
 

@@ -15,7 +15,7 @@ use super::super::hand::{self, HandClient, Heard, SINGLE};
 use super::super::player::{Player, Role, bind};
 use super::super::report::{Report, Stopped};
 use super::super::t29_policy::Part;
-use crate::users::as_user;
+use crate::users::{ANOTHER_USER, as_user};
 
 /// What a policy of T29 is exported under that admits everybody.
 const NAME: &str = "anybody";
@@ -49,7 +49,7 @@ struct Taken {
 pub fn run(report: &mut Report) -> Result<(), Stopped> {
     let had = as_user(GREEDY, || ());
     if had.is_none() {
-        report.figure("one user only: nobody but root becomes another one");
+        report.lacks(ANOTHER_USER);
         return Ok(());
     }
     descriptors(report)?;

@@ -13,7 +13,9 @@ use std::sync::Mutex;
 
 pub use ::lacking::lacking;
 use nearcall::name::Scope;
-use nearcall::{Binding, Clerk, Domain, ExportError, ImportOptions, InterfaceDescriptor};
+use nearcall::{
+    Binding, CallError, Clerk, Domain, ExportError, ImportOptions, InterfaceDescriptor, NotExecuted,
+};
 use nearcall_idl::back::{LANGUAGES, Output as Printed};
 use nearcall_idl::diagnostic::render::texts;
 use nearcall_idl::front::compile;
@@ -385,6 +387,16 @@ fn succeed(command: &mut Command) {
     assert!(output.status.success(), "{command:?}\n{said}");
 }
 
+/// Whether a call's deadline has ended it: it may have passed before the post as well.
+pub fn is_late(error: &CallError) -> bool {
+    matches!(
+        error,
+        CallError::CallAborted { was_cancelled: false, .. }
+            | CallError::NoAStack { .. }
+            | CallError::NotExecuted { reason: NotExecuted::DeadlinePassed, .. }
+    )
+}
+
 /// The record of the programs that are started in a run-time directory.
 pub const RECORD: &str = "confined";
 
@@ -405,9 +417,10 @@ pub fn confine(command: &mut Command, runtime: &Path) {
     confined.expect("what confines programs was built beside this test");
 }
 
-/// The same of this test program, which is told by name what to be.
+/// The same of this test program, which is told by name what to be; also where a build beside it
+/// has put another one in its place.
 pub fn this_program(runtime: &Path) -> Command {
-    domain(&std::env::current_exe().expect("this program"), runtime)
+    domain(Path::new("/proc/self/exe"), runtime)
 }
 
 /// A server in a process of its own; it ends when this is dropped.

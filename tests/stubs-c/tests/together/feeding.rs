@@ -16,7 +16,7 @@ use nearcall::{
 use stubs_c_tests::fed::feeding::*;
 
 use crate::support::{
-    RustServer, Server, Workshop, expect_success, import, run_client, serve_here, ways,
+    RustServer, Server, Workshop, expect_success, import, is_late, run_client, serve_here, ways,
 };
 
 const NEVER: u32 = u32::MAX;
@@ -222,13 +222,16 @@ fn items_come(feeding: &FeedingClient) {
     assert_eq!(lines.len(), 1);
     assert_eq!(lines[0].as_ref().expect("it comes").len(), 100_000);
     let hasty = feeding.with_deadline(Duration::from_millis(50));
-    // On a loaded machine the deadline may pass before it is open.
-    let opened = (0..100).find_map(|_| hasty.numbers(3, 400, NEVER).ok());
-    let mut late = opened.expect("it is opened in time");
-    let aborted = late.next();
-    assert!(matches!(aborted, Some(Err(CallError::CallAborted { .. }))), "{aborted:?}");
-    assert!(late.next().is_none());
-    drop(late);
+    // On a loaded machine the deadline may pass before it is open, and the item may be there before
+    // anybody looks.
+    let is_ended = |_| {
+        let Ok(mut late) = hasty.numbers(3, 400, NEVER) else { return false };
+        let Some(Err(error)) = late.next() else { return false };
+        assert!(is_late(&error), "{error}");
+        assert!(late.next().is_none());
+        true
+    };
+    assert!((0..100).any(is_ended));
     none_alive(feeding);
 }
 
