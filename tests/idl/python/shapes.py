@@ -73,6 +73,46 @@ class Maybe(_raw.Record):
 
     value_ = _raw.Case["int"](True)
 
+#: By discriminators that have a range: their defaults are made with a value in it.
+Loud: _typing.TypeAlias = "Level"
+
+Grade: _typing.TypeAlias = "str"
+
+Depth: _typing.TypeAlias = "int"
+
+
+@_dataclasses.dataclass(slots=True, eq=False)
+class Noise(_raw.Record):
+    """Union `shapes::Noise`."""
+
+    discriminator: Level
+    value: float | str
+
+    decibels = _raw.Case["float"](Level.HIGH)
+    words = _raw.Case["str"](Level.MIDDLE, unless=(Level.HIGH,))
+
+
+@_dataclasses.dataclass(slots=True, eq=False)
+class Mark(_raw.Record):
+    """Union `shapes::Mark`."""
+
+    discriminator: str
+    value: float | str
+
+    points = _raw.Case["float"]("b", "d")
+    words = _raw.Case["str"]("c", unless=("b", "d"))
+
+
+@_dataclasses.dataclass(slots=True, eq=False)
+class Dive(_raw.Record):
+    """Union `shapes::Dive`."""
+
+    discriminator: int
+    value: float | str
+
+    metres = _raw.Case["float"](-1)
+    words = _raw.Case["str"](-2, unless=(-1,))
+
 
 @_dataclasses.dataclass(slots=True, eq=False)
 class Point(_raw.Record):
@@ -127,10 +167,13 @@ _TYPES = _raw.Types((
     ("bitset", Packed, "u2", (("low", 0, 3, "octet"), ("on", 3, 1, "boolean"), ("sum", 4, 12, "i2"))),
     ("union", Choice, "i4", (((1, 2), "i4"), ((3,), ("string", 5)), ((), "f8")), 2),
     ("union", Maybe, "boolean", (((1,), "i4"),), -1),
+    ("union", Noise, ("range", 0, 7, None, "MIDDLE (7) or more"), (((8,), "f8"), ((), ("string", None))), 1),
+    ("union", Mark, ("range", "char", 98, 100, "'b' to 'd'"), (((98, 100), "f8"), ((), ("string", None))), 1),
+    ("union", Dive, ("range", "i2", -3, -1, "-3 to -1"), (((-1,), "f8"), ((), ("string", None))), 1),
     ("struct", Point, (("x", "f8"), ("y", "f8"))),
-    ("struct", Person, (("name", ("string", 8)), ("others", ("sequence", ("string", 8), 2)), ("keys", ("map", ("string", None), ("sequence", "octet", 3), 2)), ("nick", ("optional", ("wstring", 3))), ("choice", 3), ("weights", ("sequence", "f8", None)), ("place", 5))),
-    ("struct", Tree, (("value", "i4"), ("below", ("sequence", 7, None)))),
-    ("struct", Refused, (("why", ("string", None)), ("code", "i4"), ("place", 5))),
+    ("struct", Person, (("name", ("string", 8)), ("others", ("sequence", ("string", 8), 2)), ("keys", ("map", ("string", None), ("sequence", "octet", 3), 2)), ("nick", ("optional", ("wstring", 3))), ("choice", 3), ("weights", ("sequence", "f8", None)), ("place", 8))),
+    ("struct", Tree, (("value", "i4"), ("below", ("sequence", 10, None)))),
+    ("struct", Refused, (("why", ("string", None)), ("code", "i4"), ("place", 8))),
     ("struct", Gone, ()),
 ))
 
@@ -294,8 +337,8 @@ _SHAPES = _raw.Interface(
             (4, 48, (("given", ("sequence", "octet", None), ("lent", 0)),)),
             (8, 48, (("returned", ("sequence", "octet", None), ("octets", 0)), ("back", ("sequence", "octet", None), ("lent", 4)))),
             (
-                (8, (24, 24, (("why", ("string", None), ("text", 16)), ("code", "i4", ("word", 20)), ("place", 5, ("members", (("word", 0), ("word", 8))))))),
-                (9, (0, 0, ())),
+                (11, (24, 24, (("why", ("string", None), ("text", 16)), ("code", "i4", ("word", 20)), ("place", 8, ("members", (("word", 0), ("word", 8))))))),
+                (12, (0, 0, ())),
             ),
         ),
         (
@@ -321,15 +364,15 @@ _SHAPES = _raw.Interface(
         ),
         (
             "meet", "6e35bed73201d578b4a724f7a09a5380", 1, False, False, False, "meet",
-            (8, 8, (("given", 6, ("marshalled", 4)), ("maybe", 4, ("marshalled", 0)))),
-            (24, 24, (("returned", 6, ("marshalled", 4)), ("where", 5, ("members", (("word", 8), ("word", 16)))), ("maybe", 4, ("marshalled", 0)))),
+            (8, 8, (("given", 9, ("marshalled", 4)), ("maybe", 4, ("marshalled", 0)))),
+            (24, 24, (("returned", 9, ("marshalled", 4)), ("where", 8, ("members", (("word", 8), ("word", 16)))), ("maybe", 4, ("marshalled", 0)))),
             (
             ),
         ),
         (
             "grow", "d65e15c6ea3cdfaea21b7da7aa2f35b6", 1, False, False, False, "grow",
-            (4, 8, (("given", 7, ("marshalled", 0)),)),
-            (4, 8, (("returned", 7, ("marshalled", 0)),)),
+            (4, 8, (("given", 10, ("marshalled", 0)),)),
+            (4, 8, (("returned", 10, ("marshalled", 0)),)),
             (
             ),
         ),
