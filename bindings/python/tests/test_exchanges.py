@@ -423,7 +423,7 @@ def test_what_is_not_due_is_refused(
 
     def refused(name: str, *arguments: object) -> None:
         way = "of" if name.startswith("_next_") else "to"
-        told = f"the feed {way} {name.rpartition('_')[2]} was"
+        told = f"the feed {way} {name.rpartition('_')[2]} broke off"
         with pytest.raises(nearcall.NotExecuted, match=told) as raised:
             call(name, *arguments)
         assert raised.value.ran is nearcall.Ran.MAYBE

@@ -105,7 +105,7 @@ def test_a_taker_may_refuse_an_item(feeding: typing.Any, passing: Passing) -> No
         load.end()
     assert raised.value.code == 3
     for late in (lambda: load.put(passing.Row(9, "")), load.flush, load.end):
-        with pytest.raises(nearcall.NotExecuted, match="the feed to load was not executed: it is over"):
+        with pytest.raises(nearcall.NotExecuted, match="the feed to load is over"):
             late()
 
 

@@ -457,9 +457,9 @@ fn errors_name_the_operation_and_its_feed() {
         assert_eq!(
             said,
             [
-                "the feed to sum was not executed: the binding is revoked: rebind, or import \
-                 again",
-                "the feed to sum was not executed: it is over",
+                "the feed to sum broke off, at a call that was not executed: the binding is \
+                 revoked: rebind, or import again",
+                "the feed to sum is over",
             ]
         );
     });

@@ -27,6 +27,15 @@ impl fmt::Display for CallError {
                      them, or aborted ones that still run; {MORE_ASTACKS}"
                 )
             }
+            // What has opened a feed has run, and items may have come or gone.
+            CallError::NotExecuted { procedure, reason: NotExecuted::FeedOver }
+                if procedure.carries_feed() =>
+            {
+                write!(f, "{procedure} is over")
+            }
+            CallError::NotExecuted { procedure, reason } if procedure.carries_feed() => {
+                write!(f, "{procedure} broke off, at a call that was not executed: {reason}")
+            }
             CallError::NotExecuted { procedure, reason } => {
                 write!(f, "{procedure} was not executed: {reason}")
             }
