@@ -478,16 +478,16 @@ class ShapesClient(_raw.Client):
         _results: tuple[bytes, bytes] = self._call(7, given)
         return _results
 
-    def scale(self, given: _raw.Buffer | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
+    def scale(self, given: _raw.Float64s | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `scale`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = self._call(8, given, factor)
         return _results
 
-    def narrow(self, given: _raw.Buffer | _typing.Sequence[float]) -> None:
+    def narrow(self, given: _raw.Float32s | _typing.Sequence[float]) -> None:
         """Calls `narrow`."""
         self._call(9, given)
 
-    def turn(self, one: _raw.Buffer | _typing.Sequence[_typing.Sequence[float]], all: _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
+    def turn(self, one: _raw.Float64s | _typing.Sequence[_typing.Sequence[float]], all: _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `turn`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = self._call(10, one, all)
         return _results
@@ -512,7 +512,7 @@ class ShapesClient(_raw.Client):
         _results: list[str] = self._call(14, given, levels)
         return _results
 
-    def percent(self, given: int, all: _raw.Buffer | _typing.Sequence[int]) -> int:
+    def percent(self, given: int, all: _raw.Int32s | _typing.Sequence[int]) -> int:
         """Calls `percent`."""
         _results: int = self._call(15, given, all)
         return _results
@@ -579,16 +579,16 @@ class ShapesAsyncClient(_raw.AsyncClient):
         _results: tuple[bytes, bytes] = await self._call(7, given)
         return _results
 
-    async def scale(self, given: _raw.Buffer | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
+    async def scale(self, given: _raw.Float64s | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `scale`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = await self._call(8, given, factor)
         return _results
 
-    async def narrow(self, given: _raw.Buffer | _typing.Sequence[float]) -> None:
+    async def narrow(self, given: _raw.Float32s | _typing.Sequence[float]) -> None:
         """Calls `narrow`."""
         await self._call(9, given)
 
-    async def turn(self, one: _raw.Buffer | _typing.Sequence[_typing.Sequence[float]], all: _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
+    async def turn(self, one: _raw.Float64s | _typing.Sequence[_typing.Sequence[float]], all: _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `turn`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = await self._call(10, one, all)
         return _results
@@ -613,7 +613,7 @@ class ShapesAsyncClient(_raw.AsyncClient):
         _results: list[str] = await self._call(14, given, levels)
         return _results
 
-    async def percent(self, given: int, all: _raw.Buffer | _typing.Sequence[int]) -> int:
+    async def percent(self, given: int, all: _raw.Int32s | _typing.Sequence[int]) -> int:
         """Calls `percent`."""
         _results: int = await self._call(15, given, all)
         return _results
@@ -673,15 +673,15 @@ class ShapesPosting(_raw.Posting):
         """Calls `swap`."""
         return self._post(7, given)
 
-    def scale(self, given: _raw.Buffer | _typing.Sequence[float], factor: float) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
+    def scale(self, given: _raw.Float64s | _typing.Sequence[float], factor: float) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
         """Calls `scale`."""
         return self._post(8, given, factor)
 
-    def narrow(self, given: _raw.Buffer | _typing.Sequence[float]) -> _nearcall.Pending[None]:
+    def narrow(self, given: _raw.Float32s | _typing.Sequence[float]) -> _nearcall.Pending[None]:
         """Calls `narrow`."""
         return self._post(9, given)
 
-    def turn(self, one: _raw.Buffer | _typing.Sequence[_typing.Sequence[float]], all: _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
+    def turn(self, one: _raw.Float64s | _typing.Sequence[_typing.Sequence[float]], all: _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
         """Calls `turn`."""
         return self._post(10, one, all)
 
@@ -701,7 +701,7 @@ class ShapesPosting(_raw.Posting):
         """Calls `letters`."""
         return self._post(14, given, levels)
 
-    def percent(self, given: int, all: _raw.Buffer | _typing.Sequence[int]) -> _nearcall.Pending[int]:
+    def percent(self, given: int, all: _raw.Int32s | _typing.Sequence[int]) -> _nearcall.Pending[int]:
         """Calls `percent`."""
         return self._post(15, given, all)
 
@@ -757,7 +757,7 @@ class ShapesServer(_raw.Server):
         """The procedure `swap`."""
 
     @_abc.abstractmethod
-    def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Buffer | _typing.Sequence[float]:
+    def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Float64s | _typing.Sequence[float]:
         """The procedure `scale`."""
 
     @_abc.abstractmethod
@@ -765,7 +765,7 @@ class ShapesServer(_raw.Server):
         """The procedure `narrow`."""
 
     @_abc.abstractmethod
-    def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
+    def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
         """The procedure `turn`."""
 
     @_abc.abstractmethod
@@ -844,7 +844,7 @@ class ShapesAsyncServer(_raw.AsyncServer):
         """The procedure `swap`."""
 
     @_abc.abstractmethod
-    async def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Buffer | _typing.Sequence[float]:
+    async def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Float64s | _typing.Sequence[float]:
         """The procedure `scale`."""
 
     @_abc.abstractmethod
@@ -852,7 +852,7 @@ class ShapesAsyncServer(_raw.AsyncServer):
         """The procedure `narrow`."""
 
     @_abc.abstractmethod
-    async def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
+    async def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
         """The procedure `turn`."""
 
     @_abc.abstractmethod
