@@ -209,9 +209,12 @@ def test_control_c_interrupts_a_server_s_ends(talking: Talking) -> None:
 
 def test_as_many_exchanges_as_a_binding_may_have(client: typing.Any) -> None:
     held = [client.echo() for _ in range(32)]
-    with pytest.raises(nearcall.ResultsRefused):
+    with pytest.raises(nearcall.UsageError, match="echo opens: .* 64 feeds open"):
         client.echo()
-    del held
+    for sink, feed in held:
+        sink.end()
+        assert list(feed) == []
+    sink, feed = client.echo()
 
 
 def test_the_death_of_a_server_ends_both_sides(start: Start, talking: Talking) -> None:

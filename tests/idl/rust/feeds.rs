@@ -236,7 +236,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(0, open)?,
                 |client, feed, number| {
                     LedgerPosting { client }.next_rows(feed, number)
                 },
@@ -262,7 +262,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(2, open)?,
                 |client, feed, number| {
                     LedgerPosting { client }.next_octets(feed, number)
                 },
@@ -298,7 +298,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(4, open)?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| LedgerPosting { client }.put_load(
@@ -327,7 +327,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(7, open)?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 ::nearcall::raw::Keeping::AsItIs,
                 |client, feed, number, batch| LedgerPosting { client }.put_append(
@@ -362,7 +362,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(10, open)?,
                 |client, feed, number| {
                     LedgerPosting { client }.next_cells(feed, number)
                 },
@@ -636,6 +636,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerRowsException>,
             > = async {
+                let room = self.client.feed_room(0, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(0).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -662,7 +663,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -729,6 +730,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(2, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
@@ -744,7 +746,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 8, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -799,6 +801,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerLoadException>,
             > = async {
+                let room = self.client.feed_room(4, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(4).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -825,7 +828,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -917,6 +920,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(7, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -931,7 +935,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -1010,6 +1014,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(10, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(10).await?.call();
                     call.put_u32::<0>(open as u32);
@@ -1027,7 +1032,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 12, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -2043,7 +2048,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(0, open)?,
                 |client, feed, number| {
                     ArchivePosting { client }.next_rows(feed, number)
                 },
@@ -2069,7 +2074,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(2, open)?,
                 |client, feed, number| {
                     ArchivePosting { client }.next_octets(feed, number)
                 },
@@ -2105,7 +2110,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(4, open)?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| ArchivePosting { client }.put_load(
@@ -2134,7 +2139,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(7, open)?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 ::nearcall::raw::Keeping::AsItIs,
                 |client, feed, number, batch| ArchivePosting { client }.put_append(
@@ -2169,7 +2174,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(10, open)?,
                 |client, feed, number| {
                     ArchivePosting { client }.next_cells(feed, number)
                 },
@@ -2468,6 +2473,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerRowsException>,
             > = async {
+                let room = self.client.feed_room(0, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(0).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -2494,7 +2500,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -2561,6 +2567,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(2, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
@@ -2576,7 +2583,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 8, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -2631,6 +2638,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerLoadException>,
             > = async {
+                let room = self.client.feed_room(4, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(4).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -2657,7 +2665,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -2749,6 +2757,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(7, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -2763,7 +2772,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -2842,6 +2851,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(10, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(10).await?.call();
                     call.put_u32::<0>(open as u32);
@@ -2859,7 +2869,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 12, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,

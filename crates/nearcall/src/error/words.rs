@@ -108,6 +108,13 @@ impl fmt::Display for UsageError {
                      collects one first, or {MORE_ASTACKS}"
                 )
             }
+            UsageError::TooManyFeeds { procedure, open, limit } => write!(
+                f,
+                "no room for what {procedure} opens: this client has {} open over its binding, of \
+                 {limit} that it may have (an exchange is two): it reads or ends one first, or \
+                 gives one up",
+                counted(u64::from(*open), "feed")
+            ),
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {}: {reason}", counted(*bytes, "byte"))
             }
