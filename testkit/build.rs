@@ -1,6 +1,14 @@
-//! Compiles the interfaces of the two-domain tests and of the campaign.
+//! Compiles the interfaces of the two-domain tests and of the campaign, and puts what a document
+//! shows where a test finds it.
+
+use std::path::Path;
+
+/// Whose blocks in Rust are compiled and run by `tests/together/documented.rs`.
+const DOCUMENT: &str = "../docs/grpc.md";
 
 fn main() {
+    nearcall_idl::build("orders.proto");
+    put_blocks();
     nearcall_idl::build("faults.idl");
     nearcall_idl::build("contract.idl");
     nearcall_idl::build("effects.idl");
@@ -15,4 +23,29 @@ fn main() {
     nearcall_idl::build("pieces.proto");
     nearcall_idl::build("flowing.idl");
     nearcall_idl::build("surrounded.idl");
+}
+
+/// The document's server, and what exports it and its client, each of those as a function's body.
+fn put_blocks() {
+    println!("cargo::rerun-if-changed={DOCUMENT}");
+    let document = std::fs::read_to_string(DOCUMENT).expect("the document is there");
+    let shown = |begin: &str| {
+        let mut blocks = document
+            .split("\n```rust\n")
+            .skip(1)
+            .map(|rest| rest.split_once("\n```\n").expect("a block has an end").0);
+        blocks.find(|block| block.starts_with(begin)).expect("the document shows it").to_owned()
+    };
+    let fallible = "Result<Clerk, Box<dyn std::error::Error>>";
+    let server = shown("impl OrdersAsyncServer for Shop {");
+    let (server, exported) = server.split_once("\n}\n\n").expect("the server is exported");
+    let client = shown("let orders = client.awaiting();");
+    let text = format!(
+        "{server}\n}}\n\
+         async fn serve(domain: Domain, shop: Shop) -> {fallible} {{\n{exported}\nOk(clerk)\n}}\n\
+         async fn ask(client: &OrdersClient, name: String) -> {} {{\n{client}\nOk(())\n}}\n",
+        fallible.replace("Clerk", "()")
+    );
+    let folder = std::env::var_os("OUT_DIR").expect("cargo sets it");
+    std::fs::write(Path::new(&folder).join("grpc_md.rs"), text).expect("it can be written");
 }

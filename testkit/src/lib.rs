@@ -78,6 +78,11 @@ pub mod pieces {
     include!(concat!(env!("OUT_DIR"), "/pieces.rs"));
 }
 
+/// Stubs of `orders.proto`.
+pub mod orders {
+    include!(concat!(env!("OUT_DIR"), "/orders.rs"));
+}
+
 /// Stubs of `judging.idl`.
 pub mod judging_stubs {
     include!(concat!(env!("OUT_DIR"), "/judging.rs"));

@@ -4,9 +4,10 @@
 //! becomes of the object afterwards does not matter. Items that come are judged a batch at a time.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Release};
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
+use nearcall::raw::FeedRoom;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyList, PyTuple};
@@ -115,8 +116,11 @@ impl OpenFeed {
         self.is_over.load(Acquire)
     }
 
+    /// The server has said so itself.
     fn end(&self) {
-        self.is_over.store(true, Release);
+        if !self.is_over.swap(true, AcqRel) {
+            self.binding.client().feeds_ended(1);
+        }
     }
 
     /// Tells the server, once; does not wait.
@@ -244,6 +248,17 @@ impl Going {
     }
 }
 
+/// Room for the feeds that a procedure opens.
+fn room<'b>(
+    binding: &'b Binding,
+    py: Python<'_>,
+    procedure: usize,
+    count: u32,
+) -> PyResult<FeedRoom<'b>> {
+    let room = binding.client().feed_room(procedure as u32, count);
+    room.map_err(|error| errors::of_call(py, &error))
+}
+
 /// Calls the procedure of this index, which opens a feed.
 #[pyfunction]
 #[pyo3(signature = (binding, procedure, *arguments))]
@@ -255,7 +270,9 @@ pub fn open_feed<'py>(
     let (py, binding) = (binding.py(), binding.get());
     let role = binding.plan().procedures.get(procedure).map(|plan| plan.role);
     let open = || {
+        let room = room(binding, py, procedure, 1)?;
         let feed = binding.call(py, procedure, arguments)?.extract()?;
+        room.keep();
         Ok::<_, PyErr>(OpenFeed::new(binding, feed))
     };
     match role {
@@ -284,7 +301,9 @@ pub fn open_exchange<'py>(
     let Some(Role::OpensExchange { next, put, end }) = role else {
         return Err(PyIndexError::new_err(format!("procedure {procedure} opens no exchange")));
     };
+    let room = room(binding, py, procedure, 2)?;
     let (feed, sink): (u64, u64) = binding.call(py, procedure, arguments)?.extract()?;
+    room.keep();
     // From here on what is not returned is given up.
     let [came, sent] = [feed, sink].map(|number| OpenFeed::new(binding, number));
     let going = Going { open: sent, put, end, batch: Mutex::default() };

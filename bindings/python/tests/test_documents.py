@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import textwrap
 
 from conftest import PROGRAMS, ROOT, compile_python, confined
 from test_types import mypy
@@ -70,6 +71,21 @@ def test_every_block_of_code_is_a_file_or_a_terminal() -> None:
     readme = (ROOT / "bindings/python/README.md").read_text()
     # One block installs, one compiles and starts the server.
     assert readme.count("\n```\n") == len(FILE.findall(readme)) + len(TERMINAL.findall(readme)) + 2
+
+
+def test_the_client_of_the_grpc_document_is_typed(tmp_path: pathlib.Path) -> None:
+    document = (ROOT / "docs/grpc.md").read_text()
+    shown = re.search(r"^```python\n(orders = await .*?)^```$", document, re.DOTALL | re.MULTILINE)
+    assert shown is not None
+    compile_python(ROOT / "testkit/orders.proto", tmp_path / "orders.py")
+    head = (
+        "import asyncio\nimport nearcall\n"
+        "from orders import GetOrderRequest, OrdersAsyncClient, RpcStatus, WatchRequest, What\n\n\n"
+        "async def main() -> None:\n"
+    )
+    (tmp_path / "client.py").write_text(head + textwrap.indent(shown.group(1), "    "))
+    checked = mypy(tmp_path, "client.py")
+    assert checked.returncode == 0, checked.stdout
 
 
 def test_the_example_drives_its_engine(tmp_path: pathlib.Path) -> None:

@@ -219,9 +219,12 @@ def test_control_c_interrupts_a_server_s_ends(talking: Talking) -> None:
 
 def test_as_many_exchanges_as_a_binding_may_have(client: typing.Any) -> None:
     held = [client.echo() for _ in range(32)]
-    with pytest.raises(nearcall.ResultsRefused):
+    with pytest.raises(nearcall.UsageError, match="echo opens: .* 64 feeds open"):
         client.echo()
-    del held
+    for sink, feed in held:
+        sink.end()
+        assert list(feed) == []
+    sink, feed = client.echo()
 
 
 def test_the_death_of_a_server_ends_both_sides(start: Start, talking: Talking) -> None:
@@ -433,7 +436,7 @@ def test_what_is_not_due_is_refused(
 
     def refused(name: str, *arguments: object) -> None:
         way = "of" if name.startswith("_next_") else "to"
-        told = f"the feed {way} {name.rpartition('_')[2]} was"
+        told = f"the feed {way} {name.rpartition('_')[2]} broke off"
         with pytest.raises(nearcall.NotExecuted, match=told) as raised:
             call(name, *arguments)
         assert raised.value.ran is nearcall.Ran.MAYBE

@@ -50,6 +50,35 @@ def test_a_wrong_call_is_found(tmp_path: pathlib.Path) -> None:
     assert checked.stdout.count("error:") == 4, checked.stdout
 
 
+def test_an_array_of_another_type_is_found(tmp_path: pathlib.Path) -> None:
+    compile_python(ROOT / "tests/idl/python/shapes.idl", tmp_path / "shapes.py")
+    head = "import array, ctypes, numpy\nimport shapes\nclient = shapes.ShapesClient.import_('x')\n"
+    (tmp_path / "right.py").write_text(
+        head + "doubles = numpy.zeros((2, 3))\n"
+        "client.scale(doubles[0], 1)\n"
+        "client.turn(doubles, [doubles.tolist()])\n"
+        "client.scale(memoryview(array.array('d')), 1)\n"
+        "client.scale(array.array('d'), 1)\n"
+        "client.scale((ctypes.c_double * 3)(), 1)\n"
+        "client.scale([1, 2.5], 1)\n"
+        "client.narrow(doubles.astype(numpy.float32))\n"
+        "client.percent(1, numpy.arange(3, dtype=numpy.int32))\n"
+        "client.bytes_(doubles)\n"
+        "import nearcall.raw\n"
+        "wide: nearcall.raw.Int64s = numpy.arange(3)\n"
+    )
+    (tmp_path / "wrong.py").write_text(
+        head + "singles, whole = numpy.zeros(3, numpy.float32), numpy.zeros((2, 3), numpy.int64)\n"
+        "client.scale(singles, 1)\n"
+        "client.turn(whole, [])\n"
+        "client.narrow(numpy.zeros(3))\n"
+        "client.percent(1, numpy.arange(3, dtype=numpy.int64))\n"
+    )
+    checked = mypy(tmp_path, "right.py", "wrong.py")
+    assert checked.stdout.count("wrong.py") == 4, checked.stdout
+    assert checked.stdout.count("error:") == 4, checked.stdout
+
+
 def test_a_wrong_use_of_feeds_and_descriptors_is_found(tmp_path: pathlib.Path) -> None:
     compile_python(ROOT / "tests/idl/python/passing.idl", tmp_path / "passing.py")
     (tmp_path / "right.py").write_text(

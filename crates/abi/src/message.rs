@@ -26,6 +26,9 @@ pub const INTERFACE_NAME_BYTES_MAX: usize = 1024;
 /// Most classes an interface may have.
 pub const CLASSES_MAX: usize = 16;
 
+/// Most feeds that a binding has open: a client counts them, and so does its server.
+pub const FEEDS_MAX: u32 = 64;
+
 /// Most descriptors that a call, or its reply, carries.
 pub const CALL_DESCRIPTORS_MAX: usize = 8;
 

@@ -181,7 +181,9 @@ typedef enum nearcall_reason {
     /* Of NEARCALL_CALL_ABORTED, which is a deadline's without it. */
     NEARCALL_REASON_CANCELLED = 33, /* by a nearcall_cancellation */
     /* Of NEARCALL_NOT_EXPORTED. */
-    NEARCALL_REASON_NO_ROOM = 34 /* by the domain's options nobody could ever bind */
+    NEARCALL_REASON_NO_ROOM = 34, /* by the domain's options nobody could ever bind */
+    /* Of NEARCALL_USAGE. */
+    NEARCALL_REASON_TOO_MANY_FEEDS = 35 /* one has to be over before the next is opened */
 } nearcall_reason;
 
 /* How a call went; the last parameter of every call. A procedure raises through its own. After an
@@ -697,6 +699,11 @@ void nearcall_reply_release(nearcall_reply *reply);
 /* False, always. */
 NEARCALL_RARE bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malformed,
                                             nearcall_environment *environment);
+/* Room for `count` feeds that the procedure opens. False if so many more would be too many. */
+bool nearcall_feed_room(const nearcall_client *client, uint32_t procedure, uint32_t count,
+                        nearcall_environment *environment);
+/* So many are over by what the server has said, or were not opened. */
+void nearcall_feeds_ended(const nearcall_client *client, uint32_t count);
 bool nearcall_empty_batch(const nearcall_client *client, uint32_t procedure,
                           nearcall_environment *environment);
 bool nearcall_feed_over(const nearcall_client *client, uint32_t procedure,

@@ -72,6 +72,7 @@ enum class reason : std::uint32_t {
     wrong_descriptor = NEARCALL_REASON_WRONG_DESCRIPTOR,
     cancelled = NEARCALL_REASON_CANCELLED,
     no_room = NEARCALL_REASON_NO_ROOM,
+    too_many_feeds = NEARCALL_REASON_TOO_MANY_FEEDS,
 };
 
 /* Why a call, an import or an export failed, and whether the procedure ran. */

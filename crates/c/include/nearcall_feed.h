@@ -21,11 +21,12 @@ typedef struct nearcall_feed {
     nearcall_posted ahead; /* the batch that the server is at */
 } nearcall_feed;
 
-/* A feed of `bytes` bytes for what a call has opened; null after an error. */
+/* A feed of `bytes` bytes for what a call has opened, which had room; null after an error. */
 NEARCALL_INLINE void *nearcall_feed_made(const nearcall_client *client, uint64_t number,
                                          size_t bytes, nearcall_environment *environment) {
     nearcall_feed *feed;
     if (environment->outcome != NEARCALL_RETURNED) {
+        nearcall_feeds_ended(client, 1);
         return NULL;
     }
     feed = (nearcall_feed *)nearcall_allocate_zeroed(bytes);
@@ -50,6 +51,12 @@ NEARCALL_INLINE bool nearcall_feed_counted(nearcall_feed *feed, bool is_posted) 
     return is_posted;
 }
 
+/* It is over: the server has said so. */
+NEARCALL_INLINE void nearcall_feed_note_end(nearcall_feed *feed) {
+    feed->is_over = true;
+    nearcall_feeds_ended(feed->client, 1);
+}
+
 /* Tells the server, once. */
 NEARCALL_INLINE void nearcall_feed_cancel(nearcall_feed *feed) {
     if (!feed->is_over) {
@@ -69,7 +76,9 @@ NEARCALL_INLINE bool nearcall_feed_came(nearcall_feed *feed, uint32_t procedure,
         nearcall_feed_cancel(feed);
         return nearcall_empty_batch(feed->client, procedure, environment);
     }
-    feed->is_over = is_last;
+    if (is_last) {
+        nearcall_feed_note_end(feed);
+    }
     return count > 0;
 }
 
@@ -85,7 +94,7 @@ NEARCALL_INLINE bool nearcall_feed_went(nearcall_feed *feed, nearcall_environmen
 /* The call that ends it has returned. */
 NEARCALL_INLINE void nearcall_feed_ended(nearcall_feed *feed, nearcall_environment *environment) {
     if (nearcall_feed_went(feed, environment)) {
-        feed->is_over = true;
+        nearcall_feed_note_end(feed);
     }
 }
 
@@ -214,6 +223,7 @@ NEARCALL_INLINE void nearcall_sides_made(const nearcall_client *client, const ui
     sides[0] = NULL;
     sides[1] = NULL;
     if (environment->outcome != NEARCALL_RETURNED) {
+        nearcall_feeds_ended(client, 2);
         return;
     }
     sides[0] = nearcall_feed_made(client, numbers[0], bytes[0], environment);

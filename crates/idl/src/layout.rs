@@ -26,6 +26,7 @@ mod size;
 pub use class::astack_classes;
 pub use extended::extended;
 pub use missing::{MISSING_BYTES_MAX, given, missing};
+pub(crate) use range::integer_ends;
 pub use range::{Range, is_ranged, range};
 pub use reach::reached;
 pub use shape::{Form, Scalar, Shape, element_bytes, members, shape};

@@ -11,6 +11,7 @@ pub(crate) mod control;
 pub(crate) mod deadline;
 pub(crate) mod descriptors;
 pub(crate) mod feed;
+pub(crate) mod feed_room;
 pub(crate) mod hasty;
 pub(crate) mod herald;
 pub(crate) mod import;

@@ -119,6 +119,16 @@ pub enum UsageError {
         /// How many A-stacks there are.
         limit: u32,
     },
+    /// This client has as many feeds open over its binding as it may: one has to be over, or given
+    /// up, before the next is opened.
+    TooManyFeeds {
+        /// The procedure that was to be called. One that opens an exchange opens two feeds.
+        procedure: ProcedureName<'static>,
+        /// How many are open, with those that calls under way are about to open.
+        open: u32,
+        /// How many may be.
+        limit: u32,
+    },
     /// Out-of-line memory for an argument could not be had.
     NoMemory {
         /// Bytes asked for.

@@ -36,6 +36,7 @@ pub use nearcall_os::DescriptorKind;
 pub use crate::batch::{Batch, Batches, Keeping};
 pub use crate::client::awaited_feed::{FeedNumbers, Opening, PostingBatch};
 pub use crate::client::cancellation::{enter as enter_cancellation, leave as leave_cancellation};
+pub use crate::client::feed_room::FeedRoom;
 pub use crate::client::hasty::in_haste;
 pub use crate::client::interrupt::Interruptible;
 pub use crate::client::lead::Lead;

@@ -15,6 +15,8 @@ use testkit::faults::faults::{FeedingClient, Refused};
 use testkit::longer::is_late;
 use testkit::world::{Kind, World, each_world, in_world};
 
+use crate::carrying::expect_no_room;
+
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longest until a server has dropped what nobody wants.
@@ -54,6 +56,32 @@ async fn rest<T, E: From<Box<CallError>>>(feed: &mut AwaitedFeed<'_, T, E>) -> (
 /// Polls once, by nobody who could be woken, and drops.
 fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn what_is_opened_at_once_has_room_before_it_is_posted_and_leaves_it_however_it_ends() {
+    check(|_, client| {
+        block_on(async {
+            let calls = client.awaiting();
+            for _ in 0..65 {
+                let (items, error) = rest(&mut calls.numbers(3, 0).await.unwrap()).await;
+                assert!(error.is_none() && items == [0, 1, 2]);
+                drop(calls.sum(0).await.unwrap());
+                assert_eq!(calls.sum(0).await.unwrap().end().await.unwrap(), 0);
+                assert!(calls.until(0, 0).await.is_err());
+                // Opened or not: nobody knows its number.
+                let _ = poll_once(calls.numbers(3, 0));
+                expect_open(client, 0);
+            }
+            let opened = join_all((0..70).map(|_| calls.numbers(5, 0))).await;
+            let (open, refused): (Vec<_>, Vec<_>) = opened.into_iter().partition(Result::is_ok);
+            assert_eq!((open.len(), refused.len()), (64, 6));
+            for error in refused.into_iter().filter_map(Result::err) {
+                expect_no_room(&error, "numbers", 64);
+            }
+        });
+        expect_open(client, 0);
+    });
 }
 
 #[test]

@@ -10,7 +10,9 @@ use testkit::exchanging::{export, name_of};
 use testkit::longer::{is_late, is_so_beside};
 use testkit::world::{Kind, in_world};
 
-use crate::carrying::{self, NOTICED, expect, expect_refused, is_over, waiting_of_two};
+use crate::carrying::{
+    self, NOTICED, expect, expect_no_room, expect_refused, is_over, opened_by_hand, waiting_of_two,
+};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
@@ -438,7 +440,9 @@ fn more_exchanges_than_the_limit_are_refused_and_given_up() {
     check(|import| {
         let client = import();
         let open: Vec<_> = (0..32).map(|_| client.echo().unwrap()).collect();
-        let refused = client.echo().unwrap_err();
+        expect_no_room(&client.echo().unwrap_err(), "echo", 64);
+        let raw = Client::new(client.binding().clone(), &EXCHANGING);
+        let refused = opened_by_hand((&raw, &EXCHANGING), "echo", 0).unwrap_err();
         assert!(matches!(refused, CallError::ResultsRefused { .. }), "{refused}");
         expect(1, || client.given_up());
         for (sink, feed) in open {

@@ -16,6 +16,8 @@ use testkit::feeding::Feeder;
 use testkit::longer::is_late;
 use testkit::world::{Kind, Server, World, each_world, in_world};
 
+use crate::carrying::{expect_no_room, opened_by_hand};
+
 const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longest until a server has dropped what nobody wants.
@@ -291,12 +293,38 @@ fn a_client_that_goes_takes_its_feeds_with_it() {
 fn more_feeds_than_the_limit_are_refused_and_others_go_on() {
     check(|_, client| {
         let open: Vec<_> = (0..64).map(|_| client.numbers(5, 0).unwrap()).collect();
-        let refused = client.numbers(5, 0).unwrap_err();
+        let refused = client.with_deadline(DROPPED).numbers(5, 0).unwrap_err();
+        expect_no_room(&refused, "numbers", 64);
+        let raw = Client::new(client.binding().clone(), &FEEDING);
+        let refused = opened_by_hand((&raw, &FEEDING), "numbers", 5).unwrap_err();
         assert!(matches!(refused, CallError::ResultsRefused { .. }), "{refused}");
         for feed in open {
             assert_eq!(feed.count(), 5);
         }
         assert_eq!(client.numbers(5, 0).unwrap().count(), 5);
+    });
+}
+
+#[test]
+fn a_feed_leaves_its_room_however_it_ends() {
+    check(|_, client| {
+        for _ in 0..65 {
+            assert_eq!(client.numbers(3, 0).unwrap().count(), 3);
+            drop(client.numbers(3, 0).unwrap());
+            let mut half = client.numbers(1_000, 0).unwrap();
+            half.next().unwrap().unwrap();
+            drop(half);
+            assert!(client.until(0, 0).is_err());
+            assert_eq!(client.until(2, 7).unwrap().filter(Result::is_err).count(), 1);
+            assert_eq!(client.sum(0).unwrap().end().unwrap(), 0);
+            drop(client.sum(0).unwrap());
+            let mut raised = client.limited(0).unwrap();
+            raised.put(1).unwrap();
+            assert!(raised.end().is_err());
+            expect_open(client, 0);
+        }
+        let open: Vec<_> = (0..64).map(|_| client.numbers(5, 0).unwrap()).collect();
+        drop(open);
     });
 }
 
@@ -462,9 +490,9 @@ fn errors_name_the_operation_and_its_feed() {
         assert_eq!(
             said,
             [
-                "the feed to sum was not executed: the binding is revoked: rebind, or import \
-                 again",
-                "the feed to sum was not executed: it is over",
+                "the feed to sum broke off, at a call that was not executed: the binding is \
+                 revoked: rebind, or import again",
+                "the feed to sum is over",
             ]
         );
     });

@@ -23,7 +23,9 @@ use testkit::flowing::flowing::{
 };
 use testkit::longer::{is_late, is_so_beside};
 
-use crate::carrying::{self, NOTICED, expect, expect_refused, is_over, waiting_of_two};
+use crate::carrying::{
+    self, NOTICED, expect, expect_no_room, expect_refused, is_over, opened_by_hand, waiting_of_two,
+};
 
 use server::{Counts, Flow};
 
@@ -530,7 +532,9 @@ fn more_feeds_than_the_limit_are_refused_and_given_up() {
         let client = import();
         let open: Vec<_> = (0..64).map(|_| client.numbers(5).unwrap()).collect();
         let mut aside = open.into_iter();
-        let refused = client.numbers(5_000).unwrap_err();
+        expect_no_room(&client.numbers(5_000).unwrap_err(), "numbers", 64);
+        let raw = Client::new(client.binding().clone(), &FLOWING);
+        let refused = opened_by_hand((&raw, &FLOWING), "numbers", 5_000).unwrap_err();
         assert!(matches!(refused, CallError::ResultsRefused { .. }), "{refused}");
         expect(1, || client.given_up());
         assert!(aside.all(|feed| feed.count() == 5));

@@ -13,6 +13,7 @@ mod carrying;
 mod closing;
 mod deadlines;
 mod deferred;
+mod documented;
 mod endings;
 mod estacks;
 mod exchanges;

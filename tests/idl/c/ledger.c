@@ -432,8 +432,13 @@ static void nearcall_write_given_Ledger_rows(nearcall_writer *writer, const Row 
 }
 
 nearcall_feed_Ledger_rows *Ledger_rows(const Ledger *nc_client, const char *table, int log, nearcall_environment *nc_env) {
-    const uint64_t nc_number = nearcall_open_Ledger_rows(nc_client, table, log, nc_env);
-    nearcall_feed_Ledger_rows *nc_feed = (nearcall_feed_Ledger_rows *)nearcall_feed_made(
+    uint64_t nc_number;
+    nearcall_feed_Ledger_rows *nc_feed;
+    if (!nearcall_feed_room((const nearcall_client *)nc_client, 0, 1, nc_env)) {
+        return NULL;
+    }
+    nc_number = nearcall_open_Ledger_rows(nc_client, table, log, nc_env);
+    nc_feed = (nearcall_feed_Ledger_rows *)nearcall_feed_made(
         (const nearcall_client *)nc_client, nc_number, sizeof *nc_feed, nc_env);
     return nc_feed;
 }
@@ -519,8 +524,13 @@ static void nearcall_write_put_Ledger_load(nearcall_writer *writer, const Row *v
 }
 
 nearcall_feed_Ledger_load *Ledger_load(const Ledger *nc_client, nearcall_environment *nc_env) {
-    const uint64_t nc_number = nearcall_open_Ledger_load(nc_client, nc_env);
-    nearcall_feed_Ledger_load *nc_feed = (nearcall_feed_Ledger_load *)nearcall_feed_made(
+    uint64_t nc_number;
+    nearcall_feed_Ledger_load *nc_feed;
+    if (!nearcall_feed_room((const nearcall_client *)nc_client, 2, 1, nc_env)) {
+        return NULL;
+    }
+    nc_number = nearcall_open_Ledger_load(nc_client, nc_env);
+    nc_feed = (nearcall_feed_Ledger_load *)nearcall_feed_made(
         (const nearcall_client *)nc_client, nc_number, sizeof *nc_feed, nc_env);
     return nc_feed;
 }

@@ -515,7 +515,10 @@ nearcall_sides_talks_Talks_talk talks_Talks_talk(const talks_Talks *nc_client, c
     const size_t nc_bytes[2] = {sizeof(nearcall_feed_talks_Talks_talk), sizeof(nearcall_sink_talks_Talks_talk)};
     uint64_t nc_numbers[2] = {0, 0};
     void *nc_made[2];
-    nearcall_sides_talks_Talks_talk nc_sides;
+    nearcall_sides_talks_Talks_talk nc_sides = {NULL, NULL};
+    if (!nearcall_feed_room((const nearcall_client *)nc_client, 0, 2, nc_env)) {
+        return nc_sides;
+    }
     nc_numbers[0] = nearcall_open_talks_Talks_talk(nc_client, room, &nc_numbers[1], nc_env);
     nearcall_sides_made((const nearcall_client *)nc_client, nc_numbers, nc_bytes,
         nc_made, nc_env);
@@ -678,7 +681,10 @@ nearcall_sides_talks_Talks_pass talks_Talks_pass(const talks_Talks *nc_client, n
     const size_t nc_bytes[2] = {sizeof(nearcall_feed_talks_Talks_pass), sizeof(nearcall_sink_talks_Talks_pass)};
     uint64_t nc_numbers[2] = {0, 0};
     void *nc_made[2];
-    nearcall_sides_talks_Talks_pass nc_sides;
+    nearcall_sides_talks_Talks_pass nc_sides = {NULL, NULL};
+    if (!nearcall_feed_room((const nearcall_client *)nc_client, 4, 2, nc_env)) {
+        return nc_sides;
+    }
     nc_numbers[0] = nearcall_open_talks_Talks_pass(nc_client, &nc_numbers[1], nc_env);
     nearcall_sides_made((const nearcall_client *)nc_client, nc_numbers, nc_bytes,
         nc_made, nc_env);

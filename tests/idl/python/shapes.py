@@ -73,6 +73,46 @@ class Maybe(_raw.Record):
 
     value_ = _raw.Case["int"](True)
 
+#: By discriminators that have a range: their defaults are made with a value in it.
+Loud: _typing.TypeAlias = "Level"
+
+Grade: _typing.TypeAlias = "str"
+
+Depth: _typing.TypeAlias = "int"
+
+
+@_dataclasses.dataclass(slots=True, eq=False)
+class Noise(_raw.Record):
+    """Union `shapes::Noise`."""
+
+    discriminator: Level
+    value: float | str
+
+    decibels = _raw.Case["float"](Level.HIGH)
+    words = _raw.Case["str"](Level.MIDDLE, unless=(Level.HIGH,))
+
+
+@_dataclasses.dataclass(slots=True, eq=False)
+class Mark(_raw.Record):
+    """Union `shapes::Mark`."""
+
+    discriminator: str
+    value: float | str
+
+    points = _raw.Case["float"]("b", "d")
+    words = _raw.Case["str"]("c", unless=("b", "d"))
+
+
+@_dataclasses.dataclass(slots=True, eq=False)
+class Dive(_raw.Record):
+    """Union `shapes::Dive`."""
+
+    discriminator: int
+    value: float | str
+
+    metres = _raw.Case["float"](-1)
+    words = _raw.Case["str"](-2, unless=(-1,))
+
 
 @_dataclasses.dataclass(slots=True, eq=False)
 class Point(_raw.Record):
@@ -127,10 +167,13 @@ _TYPES = _raw.Types((
     ("bitset", Packed, "u2", (("low", 0, 3, "octet"), ("on", 3, 1, "boolean"), ("sum", 4, 12, "i2"))),
     ("union", Choice, "i4", (((1, 2), "i4"), ((3,), ("string", 5)), ((), "f8")), 2),
     ("union", Maybe, "boolean", (((1,), "i4"),), -1),
+    ("union", Noise, ("range", 0, 7, None, "MIDDLE (7) or more"), (((8,), "f8"), ((), ("string", None))), 1),
+    ("union", Mark, ("range", "char", 98, 100, "'b' to 'd'"), (((98, 100), "f8"), ((), ("string", None))), 1),
+    ("union", Dive, ("range", "i2", -3, -1, "-3 to -1"), (((-1,), "f8"), ((), ("string", None))), 1),
     ("struct", Point, (("x", "f8"), ("y", "f8"))),
-    ("struct", Person, (("name", ("string", 8)), ("others", ("sequence", ("string", 8), 2)), ("keys", ("map", ("string", None), ("sequence", "octet", 3), 2)), ("nick", ("optional", ("wstring", 3))), ("choice", 3), ("weights", ("sequence", "f8", None)), ("place", 5))),
-    ("struct", Tree, (("value", "i4"), ("below", ("sequence", 7, None)))),
-    ("struct", Refused, (("why", ("string", None)), ("code", "i4"), ("place", 5))),
+    ("struct", Person, (("name", ("string", 8)), ("others", ("sequence", ("string", 8), 2)), ("keys", ("map", ("string", None), ("sequence", "octet", 3), 2)), ("nick", ("optional", ("wstring", 3))), ("choice", 3), ("weights", ("sequence", "f8", None)), ("place", 8))),
+    ("struct", Tree, (("value", "i4"), ("below", ("sequence", 10, None)))),
+    ("struct", Refused, (("why", ("string", None)), ("code", "i4"), ("place", 8))),
     ("struct", Gone, ()),
 ))
 
@@ -294,8 +337,8 @@ _SHAPES = _raw.Interface(
             (4, 48, (("given", ("sequence", "octet", None), ("lent", 0)),)),
             (8, 48, (("returned", ("sequence", "octet", None), ("octets", 0)), ("back", ("sequence", "octet", None), ("lent", 4)))),
             (
-                (8, (24, 24, (("why", ("string", None), ("text", 16)), ("code", "i4", ("word", 20)), ("place", 5, ("members", (("word", 0), ("word", 8))))))),
-                (9, (0, 0, ())),
+                (11, (24, 24, (("why", ("string", None), ("text", 16)), ("code", "i4", ("word", 20)), ("place", 8, ("members", (("word", 0), ("word", 8))))))),
+                (12, (0, 0, ())),
             ),
         ),
         (
@@ -321,15 +364,15 @@ _SHAPES = _raw.Interface(
         ),
         (
             "meet", "6e35bed73201d578b4a724f7a09a5380", 1, False, False, False, "meet",
-            (8, 8, (("given", 6, ("marshalled", 4)), ("maybe", 4, ("marshalled", 0)))),
-            (24, 24, (("returned", 6, ("marshalled", 4)), ("where", 5, ("members", (("word", 8), ("word", 16)))), ("maybe", 4, ("marshalled", 0)))),
+            (8, 8, (("given", 9, ("marshalled", 4)), ("maybe", 4, ("marshalled", 0)))),
+            (24, 24, (("returned", 9, ("marshalled", 4)), ("where", 8, ("members", (("word", 8), ("word", 16)))), ("maybe", 4, ("marshalled", 0)))),
             (
             ),
         ),
         (
             "grow", "d65e15c6ea3cdfaea21b7da7aa2f35b6", 1, False, False, False, "grow",
-            (4, 8, (("given", 7, ("marshalled", 0)),)),
-            (4, 8, (("returned", 7, ("marshalled", 0)),)),
+            (4, 8, (("given", 10, ("marshalled", 0)),)),
+            (4, 8, (("returned", 10, ("marshalled", 0)),)),
             (
             ),
         ),
@@ -435,16 +478,16 @@ class ShapesClient(_raw.Client):
         _results: tuple[bytes, bytes] = self._call(7, given)
         return _results
 
-    def scale(self, given: _raw.Buffer | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
+    def scale(self, given: _raw.Float64s | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `scale`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = self._call(8, given, factor)
         return _results
 
-    def narrow(self, given: _raw.Buffer | _typing.Sequence[float]) -> None:
+    def narrow(self, given: _raw.Float32s | _typing.Sequence[float]) -> None:
         """Calls `narrow`."""
         self._call(9, given)
 
-    def turn(self, one: _raw.Buffer | _typing.Sequence[_typing.Sequence[float]], all: _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
+    def turn(self, one: _raw.Float64s | _typing.Sequence[_typing.Sequence[float]], all: _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `turn`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = self._call(10, one, all)
         return _results
@@ -469,7 +512,7 @@ class ShapesClient(_raw.Client):
         _results: list[str] = self._call(14, given, levels)
         return _results
 
-    def percent(self, given: int, all: _raw.Buffer | _typing.Sequence[int]) -> int:
+    def percent(self, given: int, all: _raw.Int32s | _typing.Sequence[int]) -> int:
         """Calls `percent`."""
         _results: int = self._call(15, given, all)
         return _results
@@ -536,16 +579,16 @@ class ShapesAsyncClient(_raw.AsyncClient):
         _results: tuple[bytes, bytes] = await self._call(7, given)
         return _results
 
-    async def scale(self, given: _raw.Buffer | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
+    async def scale(self, given: _raw.Float64s | _typing.Sequence[float], factor: float) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `scale`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = await self._call(8, given, factor)
         return _results
 
-    async def narrow(self, given: _raw.Buffer | _typing.Sequence[float]) -> None:
+    async def narrow(self, given: _raw.Float32s | _typing.Sequence[float]) -> None:
         """Calls `narrow`."""
         await self._call(9, given)
 
-    async def turn(self, one: _raw.Buffer | _typing.Sequence[_typing.Sequence[float]], all: _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
+    async def turn(self, one: _raw.Float64s | _typing.Sequence[_typing.Sequence[float]], all: _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _numpy_typing.NDArray[_numpy.float64]:
         """Calls `turn`."""
         _results: _numpy_typing.NDArray[_numpy.float64] = await self._call(10, one, all)
         return _results
@@ -570,7 +613,7 @@ class ShapesAsyncClient(_raw.AsyncClient):
         _results: list[str] = await self._call(14, given, levels)
         return _results
 
-    async def percent(self, given: int, all: _raw.Buffer | _typing.Sequence[int]) -> int:
+    async def percent(self, given: int, all: _raw.Int32s | _typing.Sequence[int]) -> int:
         """Calls `percent`."""
         _results: int = await self._call(15, given, all)
         return _results
@@ -630,15 +673,15 @@ class ShapesPosting(_raw.Posting):
         """Calls `swap`."""
         return self._post(7, given)
 
-    def scale(self, given: _raw.Buffer | _typing.Sequence[float], factor: float) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
+    def scale(self, given: _raw.Float64s | _typing.Sequence[float], factor: float) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
         """Calls `scale`."""
         return self._post(8, given, factor)
 
-    def narrow(self, given: _raw.Buffer | _typing.Sequence[float]) -> _nearcall.Pending[None]:
+    def narrow(self, given: _raw.Float32s | _typing.Sequence[float]) -> _nearcall.Pending[None]:
         """Calls `narrow`."""
         return self._post(9, given)
 
-    def turn(self, one: _raw.Buffer | _typing.Sequence[_typing.Sequence[float]], all: _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
+    def turn(self, one: _raw.Float64s | _typing.Sequence[_typing.Sequence[float]], all: _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]) -> _nearcall.Pending[_numpy_typing.NDArray[_numpy.float64]]:
         """Calls `turn`."""
         return self._post(10, one, all)
 
@@ -658,7 +701,7 @@ class ShapesPosting(_raw.Posting):
         """Calls `letters`."""
         return self._post(14, given, levels)
 
-    def percent(self, given: int, all: _raw.Buffer | _typing.Sequence[int]) -> _nearcall.Pending[int]:
+    def percent(self, given: int, all: _raw.Int32s | _typing.Sequence[int]) -> _nearcall.Pending[int]:
         """Calls `percent`."""
         return self._post(15, given, all)
 
@@ -714,7 +757,7 @@ class ShapesServer(_raw.Server):
         """The procedure `swap`."""
 
     @_abc.abstractmethod
-    def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Buffer | _typing.Sequence[float]:
+    def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Float64s | _typing.Sequence[float]:
         """The procedure `scale`."""
 
     @_abc.abstractmethod
@@ -722,7 +765,7 @@ class ShapesServer(_raw.Server):
         """The procedure `narrow`."""
 
     @_abc.abstractmethod
-    def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
+    def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
         """The procedure `turn`."""
 
     @_abc.abstractmethod
@@ -801,7 +844,7 @@ class ShapesAsyncServer(_raw.AsyncServer):
         """The procedure `swap`."""
 
     @_abc.abstractmethod
-    async def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Buffer | _typing.Sequence[float]:
+    async def scale(self, given: _numpy_typing.NDArray[_numpy.float64], factor: float) -> _raw.Float64s | _typing.Sequence[float]:
         """The procedure `scale`."""
 
     @_abc.abstractmethod
@@ -809,7 +852,7 @@ class ShapesAsyncServer(_raw.AsyncServer):
         """The procedure `narrow`."""
 
     @_abc.abstractmethod
-    async def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Buffer | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
+    async def turn(self, one: _numpy_typing.NDArray[_numpy.float64], all: _numpy_typing.NDArray[_numpy.float64]) -> _raw.Float64s | _typing.Sequence[_typing.Sequence[_typing.Sequence[float]]]:
         """The procedure `turn`."""
 
     @_abc.abstractmethod

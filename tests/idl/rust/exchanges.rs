@@ -342,7 +342,7 @@ pub mod exchanges {
                 }
             };
             ::core::result::Result::Ok({
-                let (feed, sink) = open()?;
+                let (feed, sink) = self.client.opening(0, open)?;
                 (
                     ::nearcall::Unbegun::new(&self.client, sink, |client, sink| {
                         ::nearcall::Sink::new(
@@ -414,7 +414,7 @@ pub mod exchanges {
                 }
             };
             ::core::result::Result::Ok({
-                let (feed, sink) = open()?;
+                let (feed, sink) = self.client.opening(4, open)?;
                 (
                     ::nearcall::Unbegun::new(&self.client, sink, |client, sink| {
                         ::nearcall::Sink::new(
@@ -765,6 +765,7 @@ pub mod exchanges {
                 (u64, u64),
                 ::nearcall::Error<TalksTalkException>,
             > = async {
+                let room = self.client.feed_room(0, 2)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<1>(0).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -800,7 +801,7 @@ pub mod exchanges {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok({
                 let (feed, sink) = opened?;
@@ -956,6 +957,7 @@ pub mod exchanges {
                 (u64, u64),
                 ::nearcall::Error<TalksPingException>,
             > = async {
+                let room = self.client.feed_room(4, 2)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<1>(4).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -991,7 +993,7 @@ pub mod exchanges {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok({
                 let (feed, sink) = opened?;

@@ -236,7 +236,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(0, open)?,
                 |client, feed, number| {
                     LedgerPosting { client }.next_rows(feed, number)
                 },
@@ -263,7 +263,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(2, open)?,
                 |client, feed, number| {
                     LedgerPosting { client }.next_octets(feed, number)
                 },
@@ -299,7 +299,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(4, open)?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| LedgerPosting { client }.put_load(
@@ -329,7 +329,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(7, open)?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 ::nearcall::raw::Keeping::AsItIs,
                 |client, feed, number, batch| LedgerPosting { client }.put_append(
@@ -365,7 +365,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(10, open)?,
                 |client, feed, number| {
                     LedgerPosting { client }.next_cells(feed, number)
                 },
@@ -640,6 +640,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerRowsException>,
             > = async {
+                let room = self.client.feed_room(0, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(0).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -666,7 +667,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -733,6 +734,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(2, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
@@ -747,7 +749,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -802,6 +804,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerLoadException>,
             > = async {
+                let room = self.client.feed_room(4, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(4).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -828,7 +831,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -920,6 +923,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(7, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
                     let collect = |reply: ::nearcall::raw::BriefResults<
@@ -933,7 +937,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -1012,6 +1016,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(10, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(10).await?.call();
                     call.put_u32::<0>(open as u32);
@@ -1028,7 +1033,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 12, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -2044,7 +2049,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(0, open)?,
                 |client, feed, number| {
                     ArchivePosting { client }.next_rows(feed, number)
                 },
@@ -2071,7 +2076,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(2, open)?,
                 |client, feed, number| {
                     ArchivePosting { client }.next_octets(feed, number)
                 },
@@ -2107,7 +2112,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(4, open)?,
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| ArchivePosting { client }.put_load(
@@ -2137,7 +2142,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(7, open)?,
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 ::nearcall::raw::Keeping::AsItIs,
                 |client, feed, number, batch| ArchivePosting { client }.put_append(
@@ -2173,7 +2178,7 @@ pub mod feeds {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(10, open)?,
                 |client, feed, number| {
                     ArchivePosting { client }.next_cells(feed, number)
                 },
@@ -2474,6 +2479,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerRowsException>,
             > = async {
+                let room = self.client.feed_room(0, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(0).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -2500,7 +2506,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -2567,6 +2573,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(2, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
@@ -2581,7 +2588,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -2636,6 +2643,7 @@ pub mod feeds {
                 u64,
                 ::nearcall::Error<LedgerLoadException>,
             > = async {
+                let room = self.client.feed_room(4, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<2>(4).await?.call();
                     call.put_u32::<0>(table.len() as u32);
@@ -2662,7 +2670,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -2754,6 +2762,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(7, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
                     let collect = |reply: ::nearcall::raw::BriefResults<
@@ -2767,7 +2776,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -2846,6 +2855,7 @@ pub mod feeds {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(10, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(10).await?.call();
                     call.put_u32::<0>(open as u32);
@@ -2862,7 +2872,7 @@ pub mod feeds {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 12, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,

@@ -99,7 +99,7 @@ pub mod judged {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(0, open)?,
                 |client, feed, number| {
                     JudgedPosting { client }.next_digits(feed, number)
                 },
@@ -124,7 +124,7 @@ pub mod judged {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(2, open)?,
                 |client, feed, number| {
                     JudgedPosting { client }.next_rows(feed, number)
                 },
@@ -156,7 +156,7 @@ pub mod judged {
                 })
             };
             ::core::result::Result::Ok({
-                let (feed, sink) = open()?;
+                let (feed, sink) = self.client.opening(4, open)?;
                 (
                     ::nearcall::Unbegun::new(&self.client, sink, |client, sink| {
                         ::nearcall::Sink::new(
@@ -362,6 +362,7 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(0, 1)?;
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(0).await?.call();
                     call.put_u32::<0>(count);
@@ -376,7 +377,7 @@ pub mod judged {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -438,6 +439,7 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
+                let room = self.client.feed_room(2, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(2).await?.call();
                     let collect = |reply: ::nearcall::raw::BriefResults<
@@ -451,7 +453,7 @@ pub mod judged {
                     };
                     self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -508,6 +510,7 @@ pub mod judged {
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<(u64, u64), ::nearcall::CallError> = async {
+                let room = self.client.feed_room(4, 2)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(4).await?.call();
                     let collect = |reply: ::nearcall::raw::BriefResults<
@@ -522,7 +525,7 @@ pub mod judged {
                     };
                     self.client.post_awaited_brief::<0, 16, _, _, _>(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok({
                 let (feed, sink) = opened?;

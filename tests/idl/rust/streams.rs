@@ -437,7 +437,7 @@ pub mod streams {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(0, open)?,
                 |client, feed, number| {
                     TransfersPosting { client }.next_get(feed, number)
                 },
@@ -481,7 +481,7 @@ pub mod streams {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(2, open)?,
                 ::nearcall::raw::Batches { procedure: 3, count: 31 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| TransfersPosting { client }.put_put(
@@ -533,7 +533,7 @@ pub mod streams {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(5, open)?,
                 ::nearcall::raw::Batches { procedure: 6, count: 31 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| TransfersPosting { client }.put_fill(
@@ -582,7 +582,7 @@ pub mod streams {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(8, open)?,
                 |client, feed, number| {
                     TransfersPosting { client }.next_all(feed, number)
                 },
@@ -633,7 +633,7 @@ pub mod streams {
             };
             ::core::result::Result::Ok(::nearcall::Feed::new(
                 &self.client,
-                open()?,
+                self.client.opening(10, open)?,
                 |client, feed, number| {
                     TransfersPosting { client }.next_watch(feed, number)
                 },
@@ -685,7 +685,7 @@ pub mod streams {
             };
             ::core::result::Result::Ok(::nearcall::Sink::new(
                 &self.client,
-                open()?,
+                self.client.opening(12, open)?,
                 ::nearcall::raw::Batches { procedure: 13, count: 1024 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| TransfersPosting { client }.put_beat(
@@ -1164,6 +1164,7 @@ pub mod streams {
                 u64,
                 ::nearcall::Error<TransfersGetException>,
             > = async {
+                let room = self.client.feed_room(0, 1)?;
                 let awaited = {
                     let request_bytes = {
                         let mut writer = ::nearcall::raw::Writer::new();
@@ -1207,7 +1208,7 @@ pub mod streams {
                     };
                     self.client.post_awaited(call, 4, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -1288,6 +1289,7 @@ pub mod streams {
                 u64,
                 ::nearcall::Error<TransfersPutException>,
             > = async {
+                let room = self.client.feed_room(2, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(2).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -1322,7 +1324,7 @@ pub mod streams {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -1445,6 +1447,7 @@ pub mod streams {
                 u64,
                 ::nearcall::Error<TransfersFillException>,
             > = async {
+                let room = self.client.feed_room(5, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(5).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -1479,7 +1482,7 @@ pub mod streams {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,
@@ -1597,6 +1600,7 @@ pub mod streams {
                 u64,
                 ::nearcall::Error<TransfersAllException>,
             > = async {
+                let room = self.client.feed_room(8, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(8).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -1631,7 +1635,7 @@ pub mod streams {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -1716,6 +1720,7 @@ pub mod streams {
                 u64,
                 ::nearcall::Error<TransfersWatchException>,
             > = async {
+                let room = self.client.feed_room(10, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(10).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -1750,7 +1755,7 @@ pub mod streams {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
@@ -1838,6 +1843,7 @@ pub mod streams {
                 u64,
                 ::nearcall::Error<TransfersBeatException>,
             > = async {
+                let room = self.client.feed_room(12, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(12).await?.call();
                     let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
@@ -1872,7 +1878,7 @@ pub mod streams {
                     };
                     self.client.post_awaited(call, 0, collect)?
                 };
-                ::nearcall::raw::Opening::new(self.client, awaited).await
+                ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
             ::core::result::Result::Ok(::nearcall::AwaitedSink::new(
                 self.client,

@@ -196,7 +196,7 @@ static void late(const feeding_Feeding *feeding) {
     nearcall_release_feeding_Feeding(hasty);
 }
 
-/* As many as a server holds of one client; one more is refused, and released there. */
+/* As many as one client may have open; one more is refused here, by name and limit. */
 static void too_many(const feeding_Feeding *feeding) {
     nearcall_feed_feeding_Feeding_sum *feeds[64];
     for (int i = 0; i < 64; i++) {
@@ -204,8 +204,11 @@ static void too_many(const feeding_Feeding *feeding) {
         expect(NEARCALL_RETURNED);
     }
     CHECK(feeding_Feeding_sum(feeding, &env) == NULL);
-    expect(NEARCALL_RESULTS_REFUSED);
+    expect(NEARCALL_USAGE);
+    CHECK(env.reason == NEARCALL_REASON_TOO_MANY_FEEDS && env.ran == NEARCALL_RAN_NO);
+    CHECK(strstr(env.message, "sum opens: this client has 64 feeds open") != NULL);
     CHECK(feeding_Feeding_numbers(feeding, 1, 0, NEVER, &env) == NULL);
+    expect(NEARCALL_USAGE);
     for (int i = 0; i < 64; i++) {
         nearcall_release_feeding_Feeding_sum(feeds[i]);
     }

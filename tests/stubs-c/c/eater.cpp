@@ -100,6 +100,20 @@ void go(const feeding::Feeding &client) {
     client.load("x", never).put(row);
 }
 
+/* As many as one client may have open; one more is refused here. */
+void too_many(const feeding::Feeding &client) {
+    std::vector<decltype(client.sum())> open;
+    for (int i = 0; i < 64; i++) {
+        open.push_back(client.sum());
+    }
+    try {
+        client.numbers(1, 0, never);
+        CHECK(false);
+    } catch (const nearcall::call_error &error) {
+        CHECK(error.outcome == NEARCALL_USAGE && error.reason() == nearcall::reason::too_many_feeds);
+    }
+}
+
 void none_alive(const feeding::Feeding &client) {
     for (int round = 0; client.alive() > 0 && round < 5000; round++) {
         usleep(1000);
@@ -134,6 +148,8 @@ int main(int argc, char **argv) {
         if (argc == 2) {
             come(client);
             go(client);
+            none_alive(client);
+            too_many(client);
             none_alive(client);
         } else if (std::string(argv[2]) == "dies") {
             dies(client);

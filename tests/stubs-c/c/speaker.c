@@ -258,8 +258,10 @@ static void too_many(const talking_Talking *talking) {
     nearcall_sides_talking_Talking_echo sides[33];
     for (int i = 0; i < 33; i++) {
         sides[i] = talking_Talking_echo(talking, &env);
-        expect(i < 32 ? NEARCALL_RETURNED : NEARCALL_RESULTS_REFUSED);
+        expect(i < 32 ? NEARCALL_RETURNED : NEARCALL_USAGE);
     }
+    CHECK(env.reason == NEARCALL_REASON_TOO_MANY_FEEDS);
+    CHECK(sides[32].sink == NULL && sides[32].feed == NULL);
     for (int i = 0; i < 33; i++) {
         nearcall_release_sink_talking_Talking_echo(sides[i].sink);
         nearcall_release_feed_talking_Talking_echo(sides[i].feed);

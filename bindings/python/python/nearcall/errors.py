@@ -98,7 +98,8 @@ class CallError(Error):
 
 
 class UsageError(CallError):
-    """An argument is none that the interface allows. Nothing was posted."""
+    """An argument is none that the interface allows, or this client has as many feeds open as it
+    may. Nothing was posted."""
 
 
 class Outstanding(UsageError):

@@ -21,13 +21,32 @@ from nearcall._native import (
 from nearcall.feeds import Feed, Sink
 
 if typing.TYPE_CHECKING:
+    import ctypes
+
     import numpy
+    import numpy.typing
     from _typeshed import FileDescriptorLike, ReadableBuffer
 
     from nearcall.waiting import AsyncFeed, AsyncSink
 
     #: Whatever has the buffer protocol. NumPy says of its arrays from Python 3.12 on that they do.
     Buffer: typing.TypeAlias = ReadableBuffer | numpy.ndarray[typing.Any, typing.Any]
+
+    #: Memory whose hints do not say what numbers are in it. Those are looked at when it is sent.
+    _Memory: typing.TypeAlias = memoryview[typing.Any] | ctypes.Array[typing.Any]
+
+    #: What has numbers of one type in memory: NumPy's arrays of that type alone, as nothing is cast.
+    #: What NumPy makes of a plain ``int`` is a type of its own to hints, and as wide as an address.
+    Float32s: typing.TypeAlias = numpy.typing.NDArray[numpy.float32] | _Memory
+    Float64s: typing.TypeAlias = numpy.typing.NDArray[numpy.float64] | _Memory
+    Int8s: typing.TypeAlias = numpy.typing.NDArray[numpy.int8] | _Memory
+    Int16s: typing.TypeAlias = numpy.typing.NDArray[numpy.int16] | _Memory
+    Int32s: typing.TypeAlias = numpy.typing.NDArray[numpy.int32] | _Memory
+    Int64s: typing.TypeAlias = numpy.typing.NDArray[numpy.int64 | numpy.int_] | _Memory
+    Uint8s: typing.TypeAlias = numpy.typing.NDArray[numpy.uint8] | _Memory
+    Uint16s: typing.TypeAlias = numpy.typing.NDArray[numpy.uint16] | _Memory
+    Uint32s: typing.TypeAlias = numpy.typing.NDArray[numpy.uint32] | _Memory
+    Uint64s: typing.TypeAlias = numpy.typing.NDArray[numpy.uint64 | numpy.uint] | _Memory
 
     #: A number, or whatever says its own as ``fileno()``.
     DescriptorLike: typing.TypeAlias = FileDescriptorLike
@@ -40,11 +59,21 @@ __all__ = [
     "Client",
     "DescriptorLike",
     "Exported",
+    "Float32s",
+    "Float64s",
+    "Int16s",
+    "Int32s",
+    "Int64s",
+    "Int8s",
     "Interface",
     "Posting",
     "Record",
     "Server",
     "Types",
+    "Uint16s",
+    "Uint32s",
+    "Uint64s",
+    "Uint8s",
 ]
 
 

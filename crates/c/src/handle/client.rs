@@ -394,6 +394,43 @@ pub(super) unsafe fn failed(environment: *mut Environment, error: &CallError) ->
     false
 }
 
+/// Room for the feeds that a procedure opens. False if so many more would be too many.
+///
+/// # Safety
+///
+/// - H1 live: `client` or null; `environment`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_feed_room(
+    client: *const ClientRecord,
+    procedure: u32,
+    count: u32,
+    environment: *mut Environment,
+) -> bool {
+    // SAFETY: H1, or null.
+    let Some(client) = (unsafe { client_of(client, environment) }) else { return false };
+    match client.feed_room(procedure, count) {
+        Ok(room) => {
+            room.keep();
+            true
+        }
+        // SAFETY: H1.
+        Err(error) => unsafe { failed(environment, &error) },
+    }
+}
+
+/// So many feeds are over by what the server has said, or were not opened.
+///
+/// # Safety
+///
+/// - H1 live: `client`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_feeds_ended(client: *const ClientRecord, count: u32) {
+    // SAFETY: H1.
+    unsafe { &*client }.client.feeds_ended(count);
+}
+
 /// Tells the server that a feed is given up. Does not wait.
 ///
 /// # Safety

@@ -87,10 +87,11 @@ impl Told {
             Refusal::NoMemory { .. } | Refusal::Descriptor(_) | Refusal::NotSent(_) => true,
             _ => false,
         };
-        if is_own {
+        // The runtime tells whoever listens, and names the server and how often it was not told.
+        if is_own && !tracing::enabled!(Level::WARN) {
             let InterfaceDescriptor { name, procedures, .. } = self.interface;
             let procedure = procedures[self.procedure].told().within(name);
-            say(&format_args!("{procedure}: {refusal}"));
+            say_aloud(&format_args!("{procedure}: {refusal}"));
         }
     }
 }
@@ -311,8 +312,13 @@ pub(super) fn say(why: &dyn Display) {
     if tracing::enabled!(Level::ERROR) {
         tracing::error!("{why}");
     } else {
-        let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+        say_aloud(why);
     }
+}
+
+/// The same where nobody listens.
+fn say_aloud(why: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
 }
 
 /// A procedure has returned a feed without a function: it has panicked. False, always.

@@ -8,7 +8,7 @@
 
 use std::cmp::Ordering;
 
-use crate::layout::range::integer_ends;
+use crate::layout::integer_ends;
 use crate::layout::{Range, Scalar, Shape, extended, members, range, shape};
 use crate::model::{
     Annotation, DeclarationId, Kind, Member, Model, Primitive, Type, Union, UnionDefault, Value,

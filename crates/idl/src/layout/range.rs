@@ -72,7 +72,7 @@ fn ends(model: &Model, resolved: &Type) -> Option<(Option<i128>, Option<i128>)> 
 }
 
 /// The least and the greatest value of an integer type.
-pub(super) fn integer_ends(resolved: &Type) -> Option<(i128, i128)> {
+pub(crate) fn integer_ends(resolved: &Type) -> Option<(i128, i128)> {
     let Type::Primitive(primitive) = resolved else { return None };
     let (bits, is_signed) = match primitive {
         Primitive::Octet | Primitive::Uint8 => (8, false),

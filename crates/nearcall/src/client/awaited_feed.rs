@@ -19,6 +19,7 @@ use std::task::{Context, Poll, ready};
 use nearcall_abi::ProcedureName;
 
 use super::feed::Open;
+use super::feed_room::FeedRoom;
 use super::lead::Lead;
 use crate::batch::{Batch, Batches, Keeping};
 use crate::error::CallError;
@@ -317,17 +318,24 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
 
 /// Numbers of what a call opens.
 pub trait FeedNumbers {
+    /// How many.
+    const COUNT: u32;
+
     /// Tells the server that nobody wants those.
     fn give_up(self, client: &Client);
 }
 
 impl FeedNumbers for u64 {
+    const COUNT: u32 = 1;
+
     fn give_up(self, client: &Client) {
         drop(Open::new(client, self));
     }
 }
 
 impl FeedNumbers for (u64, u64) {
+    const COUNT: u32 = 2;
+
     fn give_up(self, client: &Client) {
         self.0.give_up(client);
         self.1.give_up(client);
@@ -339,13 +347,25 @@ impl FeedNumbers for (u64, u64) {
 #[must_use = "await it"]
 pub struct Opening<'b, N: FeedNumbers, E> {
     client: &'b Client,
+    room: Option<FeedRoom<'b>>,
     call: Option<Awaiting<'b, N, E>>,
 }
 
 impl<'b, N: FeedNumbers, E> Opening<'b, N, E> {
-    /// For generated code: of this client's.
-    pub fn new(client: &'b Client, call: Awaiting<'b, N, E>) -> Opening<'b, N, E> {
-        Opening { client, call: Some(call) }
+    /// For generated code: of this client's, which has room for what it opens.
+    pub fn new(
+        client: &'b Client,
+        room: FeedRoom<'b>,
+        call: Awaiting<'b, N, E>,
+    ) -> Opening<'b, N, E> {
+        Opening { client, room: Some(room), call: Some(call) }
+    }
+
+    /// The call has ended so.
+    fn opened<O>(&mut self, opened: Result<N, O>) -> Result<N, O> {
+        self.call = None;
+        let room = self.room.take();
+        opened.inspect(|_| room.into_iter().for_each(FeedRoom::keep))
     }
 }
 
@@ -355,14 +375,15 @@ impl<N: FeedNumbers, E: From<Box<CallError>>> Future for Opening<'_, N, E> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<N, E>> {
         let call = self.call.as_mut().expect("a future is not polled after it was ready");
         let opened = ready!(Pin::new(call).poll(context));
-        self.call = None;
-        Poll::Ready(opened.map_err(|error| *error))
+        Poll::Ready(self.opened(opened).map_err(|error| *error))
     }
 }
 
 impl<N: FeedNumbers, E> Drop for Opening<'_, N, E> {
     fn drop(&mut self) {
-        if let Some(Ok(numbers)) = self.call.take().and_then(Awaiting::give_up) {
+        if let Some(given_up) = self.call.take().and_then(Awaiting::give_up)
+            && let Ok(numbers) = self.opened(given_up)
+        {
             numbers.give_up(self.client);
         }
     }

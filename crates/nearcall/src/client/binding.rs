@@ -34,6 +34,7 @@ pub(crate) use self::identity::{identity, likely_identity, thread_number};
 use self::unattended::Unattended;
 use super::claimants::Claimants;
 use super::control::Control;
+use super::feed_room::OpenFeeds;
 use super::linkage::{Linkage, NOBODY};
 use super::rebind::Renewal;
 use super::switching;
@@ -88,6 +89,7 @@ pub(crate) struct ClientBinding {
     unattended: Unattended,
     /// Batches that are ahead of whom they are for, of feeds that are no thread's.
     pub leads: AtomicU32,
+    pub feeds: OpenFeeds,
     pub renewal: Renewal,
     /// Keeps the housekeeping that watches the server.
     pub domain: Domain,
@@ -186,6 +188,7 @@ impl ClientBinding {
             claiming: AtomicU32::new(0),
             unattended: Unattended::default(),
             leads: AtomicU32::new(0),
+            feeds: OpenFeeds::default(),
             domain: parts.domain,
             me: Weak::new(),
             _listed: None,

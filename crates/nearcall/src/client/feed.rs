@@ -187,9 +187,7 @@ impl<'b, T, R, E: From<Box<CallError>>> Sink<'b, T, R, E> {
         let settled = self.settle();
         settled.inspect_err(|_| self.open.give_up())?;
         let Open { client, feed, .. } = self.open;
-        let ended = (self.end)(client, feed);
-        self.open.is_over = ended.is_ok();
-        ended
+        (self.end)(client, feed).inspect(|_| self.open.note_end())
     }
 
     fn settle(&mut self) -> Result<(), E> {
@@ -250,6 +248,7 @@ impl<'b> Open<'b> {
     /// The server has said so itself.
     pub(super) fn note_end(&mut self) {
         self.is_over = true;
+        self.client.feeds_ended(1);
     }
 
     /// The items of a batch that `procedure` has sent.
@@ -265,14 +264,16 @@ impl<'b> Open<'b> {
             let fault = self.client.binding().inner().fault(procedure, fault);
             return Err(Box::new(fault).into());
         }
-        self.is_over = is_last;
+        if is_last {
+            self.note_end();
+        }
         Ok(items.into_iter())
     }
 
     /// Tells the server, once.
     pub(super) fn give_up(&mut self) {
         if !std::mem::replace(&mut self.is_over, true) {
-            self.client.binding().inner().control.end_feed(self.feed);
+            self.client.give_up_feed(self.feed);
         }
     }
 }

@@ -63,6 +63,7 @@ reasons! {
     WrongDescriptor = 32,
     Cancelled = 33,
     NoRoom = 34,
+    TooManyFeeds = 35,
 }
 
 impl Reason {
@@ -103,7 +104,8 @@ impl Reason {
             | Reason::LentElsewhere
             | Reason::Forked
             | Reason::WrongDescriptor
-            | Reason::Cancelled => false,
+            | Reason::Cancelled
+            | Reason::TooManyFeeds => false,
         }
     }
 }
@@ -165,6 +167,7 @@ impl From<&UsageError> for Reason {
             UsageError::OutOfRange(_) => Reason::OutOfRange,
             UsageError::Text { .. } => Reason::Text,
             UsageError::Outstanding { .. } => Reason::Outstanding,
+            UsageError::TooManyFeeds { .. } => Reason::TooManyFeeds,
             UsageError::NoMemory { .. } => Reason::NoMemory,
             UsageError::LentElsewhere => Reason::LentElsewhere,
             UsageError::Forked { .. } => Reason::Forked,

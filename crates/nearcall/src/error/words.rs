@@ -27,6 +27,15 @@ impl fmt::Display for CallError {
                      them, or aborted ones that still run; {MORE_ASTACKS}"
                 )
             }
+            // What has opened a feed has run, and items may have come or gone.
+            CallError::NotExecuted { procedure, reason: NotExecuted::FeedOver }
+                if procedure.carries_feed() =>
+            {
+                write!(f, "{procedure} is over")
+            }
+            CallError::NotExecuted { procedure, reason } if procedure.carries_feed() => {
+                write!(f, "{procedure} broke off, at a call that was not executed: {reason}")
+            }
             CallError::NotExecuted { procedure, reason } => {
                 write!(f, "{procedure} was not executed: {reason}")
             }
@@ -99,6 +108,13 @@ impl fmt::Display for UsageError {
                      collects one first, or {MORE_ASTACKS}"
                 )
             }
+            UsageError::TooManyFeeds { procedure, open, limit } => write!(
+                f,
+                "no room for what {procedure} opens: this client has {} open over its binding, of \
+                 {limit} that it may have (an exchange is two): it reads or ends one first, or \
+                 gives one up",
+                counted(u64::from(*open), "feed")
+            ),
             UsageError::NoMemory { bytes, reason } => {
                 write!(f, "no out-of-line memory for {}: {reason}", counted(*bytes, "byte"))
             }

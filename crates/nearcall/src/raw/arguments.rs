@@ -91,7 +91,7 @@ pub enum Refusal {
     /// The procedure ran, and its client has as many feeds open as it may.
     TooManyFeeds {
         /// How many.
-        limit: usize,
+        limit: u32,
     },
     /// The feed is over behind an item that was refused. Of that the log told when it was made.
     ItemRefused,

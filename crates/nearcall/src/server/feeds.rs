@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use nearcall_abi::message::FEEDS_MAX;
 use nearcall_core::Sequence;
 
 use self::source::{Asker, Over, Source, SourceEnd};
@@ -21,9 +22,6 @@ use crate::raw::{Keeping, Malformed, Refusal, ServedCall};
 
 pub(crate) mod makers;
 pub(crate) mod source;
-
-/// Most feeds that a binding has open.
-const FEEDS_MAX: usize = 64;
 
 /// What takes the items of a feed, in the server. It is dropped by whatever thread finds that it is
 /// over, and must not wait for anything then. Dropped without [`Intake::end`], its client has
@@ -93,7 +91,7 @@ impl Feeds {
         ends: [Box<dyn Any + Send>; N],
     ) -> Result<[u64; N], Box<Refusal>> {
         let mut table = self.table();
-        if table.is_over || table.feeds.len() + N > FEEDS_MAX {
+        if table.is_over || table.feeds.len() + N > FEEDS_MAX as usize {
             return Err(Box::new(Refusal::TooManyFeeds { limit: FEEDS_MAX }));
         }
         Ok(ends.map(|end| {
@@ -301,7 +299,7 @@ impl ServedCall<'_> {
         ends: [Box<dyn Any + Send>; N],
     ) -> Result<[u64; N], Box<Refusal>> {
         let (binding, index) = (self.binding, self.astack.record().index);
-        if binding.feeds.table().feeds.len() + N > FEEDS_MAX {
+        if binding.feeds.table().feeds.len() + N > FEEDS_MAX as usize {
             // Some may be over, and housekeeping have no time yet.
             for feed in binding.read_over_feeds() {
                 binding.feeds.close(feed);
@@ -362,7 +360,7 @@ mod tests {
     #[test]
     fn drops_that_panic_end_nobody_and_no_feed_outlives_its_binding() {
         let feeds = Feeds::default();
-        for number in 0..FEEDS_MAX as u32 {
+        for number in 0..FEEDS_MAX {
             feeds.open(call(number), [source()]).unwrap();
         }
         assert!(
@@ -371,7 +369,7 @@ mod tests {
         );
         feeds.close_opened_by(call(7));
         feeds.close(1);
-        assert_eq!(feeds.table().feeds.len(), FEEDS_MAX - 2);
+        assert_eq!(feeds.table().feeds.len(), FEEDS_MAX as usize - 2);
         feeds.clear();
         assert!(
             feeds.open(call(99), [Box::new(()) as Box<dyn Any + Send>]).is_err(),

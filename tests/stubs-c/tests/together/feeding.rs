@@ -276,14 +276,17 @@ impl Hand<'_> {
 
     /// A feed without parameters that matter.
     fn open(&self, name: &str, count: u32) -> u64 {
+        self.opened(name, count).expect("it opens")
+    }
+
+    fn opened(&self, name: &str, count: u32) -> Result<u64, Box<CallError>> {
         let index = self.index(name);
         let class = self.0.binding().interface().procedures[index as usize].class;
         let mut call = self.0.claim_of_class(class.into(), index).expect("there is an A-stack");
         call.put_u32::<0>(count);
         call.put_u32::<4>(0);
         call.put_u32::<8>(NEVER);
-        let opened = call.post(12).expect("it opens");
-        opened.get_u64::<0>()
+        Ok(call.post(12)?.get_u64::<0>())
     }
 
     /// Batch `number` of `feed`, with `items` words or asked for; whether it is refused.
@@ -330,6 +333,9 @@ fn attacks(client: &Client) {
     let sum = hand.open("sum", 0);
     assert!(hand.is_refused("_put_dropped", (sum, 0), Some(&[0; 4])));
     assert!(hand.is_refused("_end_joined", (hand.open("sum", 0), 0), None));
+    // More than a server holds of one client: released there.
+    let refused = (0..65).find_map(|_| hand.opened("sum", 0).err()).map(|error| *error);
+    assert!(matches!(refused, Some(CallError::ResultsRefused { .. })), "{refused:?}");
 }
 
 /// Clients in Rust, one of them hostile, of a server in a process of its own.

@@ -132,6 +132,16 @@ impl Hand<'_> {
         assert!(is_refusal, "{name} {side} {number}: {error}");
         true
     }
+
+    /// Opens exchanges that nobody has, until one is refused.
+    fn open_too_many(&self) {
+        let all = self.0.binding().interface().procedures;
+        let index = all.iter().position(|one| one.name == "echo").expect("it is there");
+        let class = all[index].class.into();
+        let open = || self.0.claim_of_class(class, index as u32)?.post(0).map(drop);
+        let refused = (0..33).find_map(|_| open().err()).map(|error| *error);
+        assert!(matches!(refused, Some(CallError::ResultsRefused { .. })), "{refused:?}");
+    }
 }
 
 /// One word, "word", as a batch has it.
@@ -176,6 +186,9 @@ fn lies(name: &str, runtime: &Path) {
     assert_eq!(feed.next().map(|word| word.expect("it comes")).as_deref(), Some("word"));
     sink.end().expect("it returns");
     assert!(feed.next().is_none());
+    none_alive(&talking);
+    let other = import(&Domain::new().expect("a domain"), name, runtime, &TALKING);
+    Hand(&Client::new(other, &TALKING)).open_too_many();
     none_alive(&talking);
 }
 

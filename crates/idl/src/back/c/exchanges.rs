@@ -4,7 +4,7 @@
 
 use crate::back::c::C;
 use crate::back::c::client::{fixed_bytes, reply_bytes};
-use crate::back::c::feeds::FeedOf;
+use crate::back::c::feeds::{FeedOf, print_room};
 use crate::back::c::interface::Procedure;
 use crate::back::c::items::Keeping;
 use crate::back::c::server::{print_reply, puts};
@@ -154,7 +154,8 @@ impl C<'_> {
         text.line(format!("const size_t nc_bytes[2] = {{sizeof({feed}), sizeof({sink})}};"));
         text.line("uint64_t nc_numbers[2] = {0, 0};");
         text.line("void *nc_made[2];");
-        text.line(format!("nearcall_sides_{name} nc_sides;"));
+        text.line(format!("nearcall_sides_{name} nc_sides = {{NULL, NULL}};"));
+        print_room(came.open, 2, "nc_sides", text);
         text.line(format!("nc_numbers[0] = {stub}(nc_client{arguments}, &nc_numbers[1], nc_env);"));
         text.line("nearcall_sides_made((const nearcall_client *)nc_client, nc_numbers, nc_bytes,");
         text.line("    nc_made, nc_env);");

@@ -222,10 +222,13 @@ impl C<'_> {
         let names = self.parameter_names(feed.open.operation);
         let arguments: String = names.iter().map(|name| format!(", {name}")).collect();
         let stub = self.stub_name(feed.open);
-        text.open(format!("{} {{", self.open_signature(feed)));
-        text.line(format!("const uint64_t nc_number = {stub}(nc_client{arguments}, nc_env);"));
         let feed_type = self.feed_record(feed);
-        text.line(format!("{feed_type} *nc_feed = ({feed_type} *)nearcall_feed_made("));
+        text.open(format!("{} {{", self.open_signature(feed)));
+        text.line("uint64_t nc_number;");
+        text.line(format!("{feed_type} *nc_feed;"));
+        print_room(feed.open, 1, "NULL", text);
+        text.line(format!("nc_number = {stub}(nc_client{arguments}, nc_env);"));
+        text.line(format!("nc_feed = ({feed_type} *)nearcall_feed_made("));
         text.line("    (const nearcall_client *)nc_client, nc_number, sizeof *nc_feed, nc_env);");
         if feed.end.is_some() && self.keeping(feed) != Keeping::Written {
             text.open("if (nc_feed != NULL) {");
@@ -544,6 +547,14 @@ impl C<'_> {
             }
         }
     }
+}
+
+/// Room for what a procedure opens; `none` is returned if there is none.
+pub fn print_room(open: Procedure<'_>, count: u32, none: &str, text: &mut Text) {
+    let (client, index) = ("(const nearcall_client *)nc_client", open.plan.index);
+    text.open(format!("if (!nearcall_feed_room({client}, {index}, {count}, nc_env)) {{"));
+    text.line(format!("return {none};"));
+    text.close("}");
 }
 
 impl FeedOf<'_> {

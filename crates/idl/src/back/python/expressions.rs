@@ -42,14 +42,14 @@ impl Python<'_> {
                 String::from("_raw.Buffer")
             }
             Type::Sequence { element, .. } if self.number(element).is_some() => {
-                let number = self.scalar_annotation(element);
-                format!("_raw.Buffer | _typing.Sequence[{number}]")
+                let (arrays, number) = (self.arrays(element), self.scalar_annotation(element));
+                format!("{arrays} | _typing.Sequence[{number}]")
             }
             Type::Array { element, dimensions } if self.number(element).is_some() => {
-                let number = self.scalar_annotation(element);
+                let (arrays, number) = (self.arrays(element), self.scalar_annotation(element));
                 let nested =
                     dimensions.iter().fold(number, |inner, _| format!("_typing.Sequence[{inner}]"));
-                format!("_raw.Buffer | {nested}")
+                format!("{arrays} | {nested}")
             }
             Type::Sequence { element, .. } => {
                 format!("_typing.Sequence[{}]", self.annotation(element))
@@ -81,6 +81,14 @@ impl Python<'_> {
             }
             _ => self.annotation(declared),
         }
+    }
+
+    /// What has numbers in memory, and may be an argument: by an alias, so that who only sends some
+    /// imports no NumPy.
+    fn arrays(&self, element: &Type) -> String {
+        let name = self.number(element).map_or("", numpy_name);
+        let (initial, rest) = name.split_at(1);
+        format!("_raw.{}{rest}s", initial.to_uppercase())
     }
 
     /// The number that this is, or an array of.
@@ -209,7 +217,11 @@ fn numbers_annotation(primitive: Primitive) -> String {
 
 /// NumPy's type for a number.
 pub fn numpy_type(primitive: Primitive) -> String {
-    let name = match primitive {
+    format!("_numpy.{}", numpy_name(primitive))
+}
+
+fn numpy_name(primitive: Primitive) -> &'static str {
+    match primitive {
         Primitive::Octet | Primitive::Uint8 => "uint8",
         Primitive::Int8 => "int8",
         Primitive::Int16 => "int16",
@@ -221,8 +233,7 @@ pub fn numpy_type(primitive: Primitive) -> String {
         Primitive::Float => "float32",
         // Boolean, characters and long double are no numbers.
         _ => "float64",
-    };
-    format!("_numpy.{name}")
+    }
 }
 
 /// A bound, or none.

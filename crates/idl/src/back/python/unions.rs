@@ -3,7 +3,7 @@
 use crate::back::python::Python;
 use crate::back::python::names::case_names;
 use crate::back::python::text::{Text, quoted, tuple};
-use crate::layout::range;
+use crate::layout::{integer_ends, range};
 use crate::model::{DeclarationId, Kind, Primitive, Type, Union, UnionDefault, Value};
 
 impl Python<'_> {
@@ -38,8 +38,8 @@ impl Python<'_> {
                 let others = others.iter().map(|label| self.literal(label));
                 if own.is_empty() {
                     let free = self.unlabelled(union, &all.collect::<Vec<_>>());
-                    // A range may have nothing but labels: no value selects this, and none is sent.
-                    selecting.push(self.literal(&free.unwrap_or(Value::Integer(0))));
+                    let free = free.expect("a default is for values without a label (E0233)");
+                    selecting.push(self.literal(&free));
                 }
                 selecting.push(format!("unless={}", tuple(&others.collect::<Vec<_>>())));
             }
@@ -51,53 +51,65 @@ impl Python<'_> {
 
     /// The first value of a discriminator that is no label: zero, or what comes next to it.
     fn unlabelled(&self, union: &Union, labels: &[&Value]) -> Option<Value> {
+        let (least, greatest) = self.ends(&union.discriminator);
         let is_free = |value: &Value| !labels.contains(&value);
-        let letter = |letter| char::from_u32(letter).map(Value::Char);
+        let letter = |code| char::from_u32(code).map(Value::Char);
         match self.model.resolved(&union.discriminator) {
             Type::Primitive(Primitive::Boolean) => {
                 [false, true].map(Value::Boolean).into_iter().find(is_free)
             }
             Type::Primitive(Primitive::Char | Primitive::WideChar) => {
-                (0..).map_while(letter).find(is_free)
+                let codes = least.max(0) as u32..=greatest.min(i128::from(u32::MAX)) as u32;
+                codes.filter_map(letter).find(is_free)
             }
-            Type::Primitive(primitive) => {
-                let (least, greatest) = self.ends(&union.discriminator, *primitive);
+            Type::Named(id) => {
+                let Kind::Enum(shape) = &self.model.declaration(*id).kind else { return None };
+                let within = |place: &u32| {
+                    let value = shape.enumerators[*place as usize].value;
+                    (least..=greatest).contains(&i128::from(value))
+                };
+                let places = (0..shape.enumerators.len() as u32).filter(within);
+                places.map(|place| Value::Enumerator(*id, place)).find(is_free)
+            }
+            _ => {
                 let below = (least..=greatest.min(-1)).rev();
                 (least.max(0)..=greatest).chain(below).map(Value::Integer).find(is_free)
             }
-            Type::Named(id) => match &self.model.declaration(*id).kind {
-                Kind::Enum(shape) => (0..shape.enumerators.len() as u32)
-                    .map(|index| Value::Enumerator(*id, index))
-                    .find(is_free),
-                _ => None,
-            },
-            _ => None,
         }
     }
 
-    /// The least and the greatest integer of a discriminator, by its type and its aliases' ranges.
-    fn ends(&self, discriminator: &Type, primitive: Primitive) -> (i128, i128) {
-        let count = 1i128 << (8 * primitive.bytes());
-        let (mut least, mut greatest) = match primitive {
-            Primitive::Int8 | Primitive::Int16 | Primitive::Int32 | Primitive::Int64 => {
-                (-count / 2, count / 2 - 1)
-            }
-            _ => (0, count - 1),
-        };
+    /// The least and the greatest number of a discriminator, by its type and its aliases' ranges.
+    fn ends(&self, discriminator: &Type) -> (i128, i128) {
+        let resolved = self.model.resolved(discriminator);
+        let all = (i128::from(i64::MIN), i128::from(i64::MAX));
+        let (mut least, mut greatest) = integer_ends(resolved).unwrap_or(all);
         let mut declared = discriminator;
         while let Type::Named(id) = declared
             && let Kind::Alias(behind) = &self.model.declaration(*id).kind
         {
             let range = range(self.model, &self.model.declaration(*id).annotations, behind);
             let (from, to) = range.map_or((None, None), |range| (range.least, range.greatest));
-            if let Some(Value::Integer(from)) = from {
+            if let Some(from) = from.and_then(|from| self.crossing(&from)) {
                 least = least.max(from);
             }
-            if let Some(Value::Integer(to)) = to {
+            if let Some(to) = to.and_then(|to| self.crossing(&to)) {
                 greatest = greatest.min(to);
             }
             declared = behind;
         }
         (least, greatest)
+    }
+
+    /// The number that a discriminator of this value crosses as, if its type has ranges.
+    fn crossing(&self, value: &Value) -> Option<i128> {
+        match value {
+            Value::Integer(value) => Some(*value),
+            Value::Char(value) => Some(i128::from(u32::from(*value))),
+            Value::Enumerator(id, place) => match &self.model.declaration(*id).kind {
+                Kind::Enum(shape) => Some(i128::from(shape.enumerators[*place as usize].value)),
+                _ => None,
+            },
+            Value::Boolean(_) | Value::Float(_) | Value::String(_) => None,
+        }
     }
 }

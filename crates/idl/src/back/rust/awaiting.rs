@@ -137,15 +137,21 @@ impl Rust<'_> {
             Some(_) => quote!(::nearcall::raw::BriefResults<'_>),
             None => quote!(::nearcall::raw::Reply<'_>),
         };
-        let ended = match operation.feed.as_ref().map(|feed| feed.part) {
+        let part = operation.feed.as_ref().map(|feed| feed.part);
+        let mut taken = TokenStream::new();
+        let ended = match part {
             None => quote!(#awaited.await.map_err(|error| *error)),
             Some(FeedPart::Open) => {
-                quote!(::nearcall::raw::Opening::new(#client, #awaited).await)
+                let (room, index) = (printer.fixed("room"), number(plan.index));
+                let count = number(if operation.opens_exchange() { 2 } else { 1 });
+                taken = quote!(let #room = #client.feed_room(#index, #count)?;);
+                quote!(::nearcall::raw::Opening::new(#client, #room, #awaited).await)
             }
             Some(_) => quote!(::core::result::Result::Ok(#awaited)),
         };
         // What is filled in stays with the thread that does so, and is gone before the await.
         quote! {
+            #taken
             let #awaited = {
                 #body
                 let #collect = |#reply: #replied| -> #result { #judged #read };

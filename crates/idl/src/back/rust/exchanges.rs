@@ -27,6 +27,7 @@ impl Rust<'_> {
         &self,
         procedure: Procedure<'_>,
         feed: &FeedOf<'_>,
+        opened: &TokenStream,
     ) -> (TokenStream, TokenStream) {
         let Procedure { interface, operation, .. } = procedure;
         let scope = self.names.scope_of(interface);
@@ -48,7 +49,7 @@ impl Rust<'_> {
             )
         };
         let made = quote! {{
-            let (feed, sink) = open()?;
+            let (feed, sink) = #opened;
             (
                 ::nearcall::Unbegun::new(&self.client, sink, |client, sink| {
                     ::nearcall::Sink::new(

@@ -6,7 +6,7 @@ use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::interface::Procedure;
 use crate::back::rust::server::Form;
-use crate::back::rust::stub::Printer;
+use crate::back::rust::stub::{Printer, number};
 use crate::back::rust::tokens::{TokenStream, quote};
 use crate::back::undocumented;
 use crate::layout::{Place, Root};
@@ -106,12 +106,14 @@ impl Rust<'_> {
         let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
         let given = feed.put.map(|put| self.given(put));
         let sending = self.sending(scope, &feed, item, feed.bound);
+        let index = number(plan.index);
+        let opened = quote!(self.client.opening(#index, open)?);
         let (returned, made) = match next {
-            Some(_) if feed.sent.is_some() => self.exchange_opened(procedure, &feed),
+            Some(_) if feed.sent.is_some() => self.exchange_opened(procedure, &feed, &opened),
             Some(next) => (
                 quote!(::nearcall::Feed<'_, #item, #error>),
                 quote! {
-                    ::nearcall::Feed::new(&self.client, open()?, |client, feed, number| {
+                    ::nearcall::Feed::new(&self.client, #opened, |client, feed, number| {
                         #posting { client }.#next(feed, number)
                     })
                 },
@@ -121,7 +123,7 @@ impl Rust<'_> {
                 quote! {
                     ::nearcall::Sink::new(
                         &self.client,
-                        open()?,
+                        #opened,
                         #sending,
                         |client, feed, number, batch| #posting { client }.#put(
                             feed, number, #given,
@@ -138,12 +140,12 @@ impl Rust<'_> {
         };
         let allow = self.function_lints(operation, function, &signature).attribute();
         let body = self.call_body(scope, procedure);
-        let opened = self.result_type(scope, operation, &plan.results);
+        let numbers = self.result_type(scope, operation, &plan.results);
         quote! {
             #doc
             #allow
             pub #signature {
-                let open = || -> ::core::result::Result<#opened, #error> { #body };
+                let open = || -> ::core::result::Result<#numbers, #error> { #body };
                 ::core::result::Result::Ok(#made)
             }
         }

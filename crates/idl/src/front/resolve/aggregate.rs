@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::front::ast::{self, Definition, DefinitionKind, Label, Name, ScopedName, TypeUse};
 use crate::front::dialect::Dialect;
 use crate::front::rules::semantics as rules;
-use crate::model::{self, DeclarationId, Kind, Type, UnionDefault, Value};
+use crate::model::{self, Declaration, DeclarationId, Kind, Type, UnionDefault, Value};
 use crate::source::Span;
 
 impl Resolver {
@@ -212,8 +212,9 @@ impl Resolver {
                 resolved.push(model::Case { labels: values, member });
             }
         }
-        let default = self.default_of(name, wanted?, &labels);
-        Some(model::Union { discriminator: discriminator?, cases: resolved, default })
+        let discriminator = discriminator?;
+        let default = self.default_of(name, &discriminator, wanted?, &labels);
+        Some(model::Union { discriminator, cases: resolved, default })
     }
 
     fn labels(
@@ -238,7 +239,8 @@ impl Resolver {
                 Label::Value(expression) => {
                     let value = wanted.and_then(|wanted| self.evaluate(expression, wanted));
                     let Some(value) = value else { continue };
-                    match labels.seen.insert(key(&value), expression.span) {
+                    let Some(number) = self.number(&value) else { continue };
+                    match labels.seen.insert(number, expression.span) {
                         Some(first) => self.report_label(&value, expression.span, first),
                         None => values.push(value),
                     }
@@ -255,11 +257,22 @@ impl Resolver {
         self.diagnostics.push(finding);
     }
 
-    fn default_of(&mut self, name: &Name, wanted: Wanted, labels: &Labels) -> UnionDefault {
-        let is_covered = labels.seen.len() as u128 >= self.value_count(wanted);
+    fn default_of(
+        &mut self,
+        name: &Name,
+        discriminator: &Type,
+        wanted: Wanted,
+        labels: &Labels,
+    ) -> UnionDefault {
+        let ends = type_ends(wanted);
+        let is_covered = self.cover(labels, wanted, ends);
+        let ranged = self.ranged(discriminator, ends);
         match labels.default {
-            Some((_, span)) if is_covered => {
-                let message = format!("every value of `{}` has a label", name.text);
+            Some((_, span)) if is_covered || self.cover(labels, wanted, ranged) => {
+                let mut message = format!("every value of `{}` has a label", name.text);
+                if !is_covered {
+                    message.push_str(", in the range of its discriminator");
+                }
                 let finding = Diagnostic::new(&rules::DEFAULT_COVERED, span, message)
                     .help("delete `default:`, or one of the labels");
                 self.diagnostics.push(finding);
@@ -271,18 +284,59 @@ impl Resolver {
         }
     }
 
-    /// How many values a discriminator has.
-    fn value_count(&self, wanted: Wanted) -> u128 {
-        match wanted {
-            Wanted::Boolean => 2,
-            Wanted::Char => 256,
-            Wanted::Integer(primitive) => integer_range(primitive)
-                .map_or(u128::MAX, |(least, greatest)| (greatest - least + 1) as u128),
+    /// Is every value from one to the other a label?
+    fn cover(&self, labels: &Labels, wanted: Wanted, (least, greatest): (i128, i128)) -> bool {
+        let is_within = |value: &i128| (least..=greatest).contains(value);
+        let all = match wanted {
             Wanted::Enum(id) => match self.kind(DeclarationId(id.0)) {
-                Some(Kind::Enum(declared)) => declared.enumerators.len() as u128,
-                _ => u128::MAX,
+                Some(Kind::Enum(declared)) => {
+                    let values = declared.enumerators.iter().map(|one| i128::from(one.value));
+                    values.filter(is_within).count() as i128
+                }
+                _ => i128::MAX,
             },
-            _ => u128::MAX,
+            _ => greatest.saturating_sub(least).saturating_add(1),
+        };
+        labels.seen.keys().copied().filter(is_within).count() as i128 >= all
+    }
+
+    /// The ends that the ranges of a type's aliases leave.
+    fn ranged(&self, discriminator: &Type, ends: (i128, i128)) -> (i128, i128) {
+        let (mut least, mut greatest) = ends;
+        let mut declared = discriminator;
+        while let Type::Named(id) = declared
+            && let Some(index) = self.symbol(SymbolId(id.0)).declaration
+            && let Declaration { annotations, kind: Kind::Alias(behind), .. } =
+                &self.declared[index].declaration
+        {
+            let given = |name: &str, parameter: &str| {
+                let one = annotations.iter().find(|one| one.name == name)?;
+                self.number(one.parameters.get(parameter)?)
+            };
+            if let Some(end) = given("range", "min").or_else(|| given("min", "value")) {
+                least = least.max(end);
+            }
+            if let Some(end) = given("range", "max").or_else(|| given("max", "value")) {
+                greatest = greatest.min(end);
+            }
+            declared = behind;
+        }
+        (least, greatest)
+    }
+
+    /// The number that a discriminator of this value crosses as.
+    fn number(&self, value: &Value) -> Option<i128> {
+        match value {
+            Value::Boolean(value) => Some(i128::from(*value)),
+            Value::Integer(value) => Some(*value),
+            Value::Char(value) => Some(i128::from(u32::from(*value))),
+            Value::Enumerator(id, place) => match self.kind(*id) {
+                Some(Kind::Enum(declared)) => {
+                    Some(i128::from(declared.enumerators[*place as usize].value))
+                }
+                _ => None,
+            },
+            Value::Float(_) | Value::String(_) => None,
         }
     }
 
@@ -305,30 +359,21 @@ impl Resolver {
     }
 }
 
-/// The labels of a union so far.
+/// The labels of a union so far, by their numbers.
 #[derive(Default)]
 struct Labels {
-    seen: HashMap<Key, Span>,
+    seen: HashMap<i128, Span>,
     default: Option<(u32, Span)>,
 }
 
-/// A label, so that equal ones are found.
-#[derive(PartialEq, Eq, Hash)]
-enum Key {
-    Integer(i128),
-    Char(char),
-    Boolean(bool),
-    Enumerator(u32),
-    Other,
-}
-
-fn key(value: &Value) -> Key {
-    match value {
-        Value::Boolean(value) => Key::Boolean(*value),
-        Value::Integer(value) => Key::Integer(*value),
-        Value::Char(value) => Key::Char(*value),
-        Value::Enumerator(_, place) => Key::Enumerator(*place),
-        Value::Float(_) | Value::String(_) => Key::Other,
+/// The least and the greatest value of a discriminator's type; an enum says itself which it has.
+fn type_ends(wanted: Wanted) -> (i128, i128) {
+    match wanted {
+        Wanted::Boolean => (0, 1),
+        Wanted::Char => (0, 255),
+        Wanted::WideChar => (0, i128::from(u32::from(char::MAX))),
+        Wanted::Integer(primitive) => integer_range(primitive).unwrap_or((i128::MIN, i128::MAX)),
+        _ => (i128::MIN, i128::MAX),
     }
 }
 
