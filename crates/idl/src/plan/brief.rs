@@ -60,17 +60,29 @@ impl ProcedurePlan {
     /// comes, exceptions too, are words and blocks: then a call needs nothing that could fail
     /// between claim and post.
     pub fn words_alone(&self) -> Option<u32> {
-        let is_put = |step: &Step| match step {
-            Step::CheckRange { .. } | Step::Claim { .. } | Step::Post { .. } => true,
-            Step::PutScalar { .. } | Step::PutBlock { .. } => true,
-            Step::NothingRaised | Step::Dispatch { .. } => true,
-            _ => false,
+        let is_put = |step: &Step| {
+            matches!(
+                step,
+                Step::CheckRange { .. }
+                    | Step::Claim { .. }
+                    | Step::PutScalar { .. }
+                    | Step::PutBlock { .. }
+                    | Step::Post { .. }
+                    | Step::NothingRaised
+                    | Step::Dispatch { .. }
+            )
         };
-        let is_got = |step: &Step| match step {
-            Step::GetScalar { .. } | Step::GetBlock { .. } | Step::CheckInside { .. } => true,
-            Step::Assemble { .. } | Step::Store { .. } => true,
-            Step::Return { .. } | Step::ReturnRaised { .. } => true,
-            _ => false,
+        let is_got = |step: &Step| {
+            matches!(
+                step,
+                Step::GetScalar { .. }
+                    | Step::GetBlock { .. }
+                    | Step::CheckInside { .. }
+                    | Step::Assemble { .. }
+                    | Step::Store { .. }
+                    | Step::Return { .. }
+                    | Step::ReturnRaised { .. }
+            )
         };
         let mut got = self.client.reply.iter().chain(self.client.raised.iter().flatten());
         let is_so = self.client.request.iter().all(is_put) && got.all(is_got);
