@@ -685,17 +685,15 @@ pub mod growing {
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(2)?;
             call.put_u32::<0>(least as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
         /// Calls `turn`.
         pub fn turn(
@@ -842,17 +840,17 @@ pub mod growing {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(2).await?.call();
                 call.put_u32::<0>(least as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    4,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }

@@ -579,16 +579,14 @@ pub mod exchanges {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(3)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
         /// Calls `_next_Ping`.
         #[allow(clippy::type_complexity)]
@@ -678,16 +676,14 @@ pub mod exchanges {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(7)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
         /// Nothing of it streams.
         pub fn count(
@@ -929,16 +925,16 @@ pub mod exchanges {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(3).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -1121,16 +1117,16 @@ pub mod exchanges {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             ::core::result::Result::Ok(awaited)
         }

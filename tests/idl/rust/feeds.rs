@@ -509,25 +509,23 @@ pub mod feeds {
         > {
             let call = self.client.claim_brief::<0>(6)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                u32,
-                ::nearcall::Error<LedgerLoadException>,
-            > {
-                match reply.raised() {
-                    0 => {
-                        let returned = reply.get_u32::<0>();
-                        ::core::result::Result::Ok(returned)
+            ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(
+                |reply| -> ::core::result::Result<u32, ::nearcall::Error<LedgerLoadException>> {
+                    match reply.raised() {
+                        0 => {
+                            let returned = reply.get_u32::<0>();
+                            ::core::result::Result::Ok(returned)
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerLoadException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
-                    1 => {
-                        let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(::nearcall::Error::Exception(
-                            LedgerLoadException::Refused(Refused { code }),
-                        ))
-                    }
-                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-                }
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(collect)?)
+                },
+            )?)
         }
         /// Calls `_put_append`.
         fn put_append(
@@ -561,16 +559,14 @@ pub mod feeds {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(9)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
         /// Calls `_next_cells`.
         fn next_cells(
@@ -609,17 +605,15 @@ pub mod feeds {
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(12)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
     }
     /// Calls `feeds::Ledger` from tasks of any executor: each function is awaited.
@@ -738,16 +732,17 @@ pub mod feeds {
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        8,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -893,25 +888,25 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    u32,
-                    ::nearcall::Error<LedgerLoadException>,
-                > {
-                    match reply.raised() {
-                        0 => {
-                            let returned = reply.get_u32::<0>();
-                            ::core::result::Result::Ok(returned)
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<u32, ::nearcall::Error<LedgerLoadException>> {
+                        match reply.raised() {
+                            0 => {
+                                let returned = reply.get_u32::<0>();
+                                ::core::result::Result::Ok(returned)
+                            }
+                            1 => {
+                                let code = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    LedgerLoadException::Refused(Refused { code }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                         }
-                        1 => {
-                            let code = reply.get_u32::<0>() as i32;
-                            ::core::result::Result::Err(::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ))
-                        }
-                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-                    }
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 8, collect)?
+                    },
+                )?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -926,16 +921,17 @@ pub mod feeds {
                 let room = self.client.feed_room(7, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        0,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -992,16 +988,16 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -1022,16 +1018,17 @@ pub mod feeds {
                     call.put_u32::<0>(open as u32);
                     call.put_u32::<4>(client as u32);
                     call.put_u32::<8>(feed as u32);
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 12, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        12,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -1082,17 +1079,17 @@ pub mod feeds {
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(12).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2332,25 +2329,23 @@ pub mod feeds {
         > {
             let call = self.client.claim_brief::<0>(6)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                u32,
-                ::nearcall::Error<LedgerLoadException>,
-            > {
-                match reply.raised() {
-                    0 => {
-                        let returned = reply.get_u32::<0>();
-                        ::core::result::Result::Ok(returned)
+            ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(
+                |reply| -> ::core::result::Result<u32, ::nearcall::Error<LedgerLoadException>> {
+                    match reply.raised() {
+                        0 => {
+                            let returned = reply.get_u32::<0>();
+                            ::core::result::Result::Ok(returned)
+                        }
+                        1 => {
+                            let code = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                LedgerLoadException::Refused(Refused { code }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                     }
-                    1 => {
-                        let code = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Err(::nearcall::Error::Exception(
-                            LedgerLoadException::Refused(Refused { code }),
-                        ))
-                    }
-                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-                }
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(collect)?)
+                },
+            )?)
         }
         /// Calls `_put_append`.
         fn put_append(
@@ -2384,16 +2379,14 @@ pub mod feeds {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(9)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
         /// Calls `_next_cells`.
         fn next_cells(
@@ -2432,33 +2425,29 @@ pub mod feeds {
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(12)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
         /// Calls `close`.
         pub fn close(
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(13)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
     }
     /// Calls `feeds::Archive` from tasks of any executor: each function is awaited.
@@ -2577,16 +2566,17 @@ pub mod feeds {
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(2).await?.call();
                     call.put_u64::<0>(offset);
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        8,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -2732,25 +2722,25 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    u32,
-                    ::nearcall::Error<LedgerLoadException>,
-                > {
-                    match reply.raised() {
-                        0 => {
-                            let returned = reply.get_u32::<0>();
-                            ::core::result::Result::Ok(returned)
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<u32, ::nearcall::Error<LedgerLoadException>> {
+                        match reply.raised() {
+                            0 => {
+                                let returned = reply.get_u32::<0>();
+                                ::core::result::Result::Ok(returned)
+                            }
+                            1 => {
+                                let code = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    LedgerLoadException::Refused(Refused { code }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                         }
-                        1 => {
-                            let code = reply.get_u32::<0>() as i32;
-                            ::core::result::Result::Err(::nearcall::Error::Exception(
-                                LedgerLoadException::Refused(Refused { code }),
-                            ))
-                        }
-                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-                    }
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 8, collect)?
+                    },
+                )?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -2765,16 +2755,17 @@ pub mod feeds {
                 let room = self.client.feed_room(7, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(7).await?.call();
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        0,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -2831,16 +2822,16 @@ pub mod feeds {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             ::core::result::Result::Ok(awaited)
         }
@@ -2861,16 +2852,17 @@ pub mod feeds {
                     call.put_u32::<0>(open as u32);
                     call.put_u32::<4>(client as u32);
                     call.put_u32::<8>(feed as u32);
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 12, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        12,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -2921,17 +2913,17 @@ pub mod feeds {
         pub async fn count(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(12).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2939,16 +2931,16 @@ pub mod feeds {
         pub async fn close(self) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(13).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }

@@ -437,50 +437,44 @@ impl<'b> FilesPosting<'b> {
         let call = self.client.claim_brief::<0>(3)?;
         call.put_u32::<0>(a as u32);
         call.put_u32::<4>(b as u32);
-        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-            i32,
-            ::nearcall::CallError,
-        > {
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u32::<0>() as i32;
-            ::core::result::Result::Ok(returned)
-        };
-        ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(collect)?)
+        ::core::result::Result::Ok(call.post_pending::<8, 4, _, _, _>(
+            |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            },
+        )?)
     }
     /// Calls `null`.
     pub fn null(
         &self,
     ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
         let call = self.client.claim_brief::<0>(4)?;
-        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-            (),
-            ::nearcall::CallError,
-        > {
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            ::core::result::Result::Ok(())
-        };
-        ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(collect)?)
+        ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(
+            |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                ::core::result::Result::Ok(())
+            },
+        )?)
     }
     /// Reads `size`.
     pub fn size(
         &self,
     ) -> ::core::result::Result<::nearcall::Pending<'b, u64>, ::nearcall::CallError> {
         let call = self.client.claim_brief::<0>(6)?;
-        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-            u64,
-            ::nearcall::CallError,
-        > {
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned = reply.get_u64::<0>();
-            ::core::result::Result::Ok(returned)
-        };
-        ::core::result::Result::Ok(call.post_pending::<0, 8, _, _, _>(collect)?)
+        ::core::result::Result::Ok(call.post_pending::<0, 8, _, _, _>(
+            |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u64::<0>();
+                ::core::result::Result::Ok(returned)
+            },
+        )?)
     }
     /// Reads `label`.
     pub fn label(
@@ -657,17 +651,17 @@ impl<'b> FilesAwaiting<'b> {
             let mut call = self.client.claim_awaited::<0>(3).await?.call();
             call.put_u32::<0>(a as u32);
             call.put_u32::<4>(b as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            self.client.post_awaited_brief::<0, 4, _, _, _>(call, 8, collect)?
+            self.client.post_awaited_brief::<0, 4, _, _, _>(
+                call,
+                8,
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?
         };
         awaited.await.map_err(|error| *error)
     }
@@ -675,16 +669,16 @@ impl<'b> FilesAwaiting<'b> {
     pub async fn null(self) -> ::core::result::Result<(), ::nearcall::CallError> {
         let awaited = {
             let call = self.client.claim_awaited::<0>(4).await?.call();
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            self.client.post_awaited_brief::<0, 0, _, _, _>(call, 0, collect)?
+            self.client.post_awaited_brief::<0, 0, _, _, _>(
+                call,
+                0,
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?
         };
         awaited.await.map_err(|error| *error)
     }
@@ -698,17 +692,17 @@ impl<'b> FilesAwaiting<'b> {
     pub async fn size(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
         let awaited = {
             let call = self.client.claim_awaited::<0>(6).await?.call();
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                u64,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
-            };
-            self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
+            self.client.post_awaited_brief::<0, 8, _, _, _>(
+                call,
+                0,
+                |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                },
+            )?
         };
         awaited.await.map_err(|error| *error)
     }

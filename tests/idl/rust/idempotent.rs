@@ -186,17 +186,15 @@ pub mod again {
             ) -> ::core::result::Result<::nearcall::Pending<'_, i32>, ::nearcall::CallError> {
                 let call = client_.claim_brief::<0>(0)?;
                 call.put_u32::<0>(client as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
+                ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?)
             }
             ::nearcall::PendingTwice::post(self.client, move |client_| post(client_, client))
         }
@@ -274,17 +272,15 @@ pub mod again {
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(2)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
     }
     /// Calls `again::Again` from tasks of any executor: each function is awaited.
@@ -302,16 +298,17 @@ pub mod again {
                 let awaited = {
                     let mut call = client_.claim_awaited::<0>(0).await?.call();
                     call.put_u32::<0>(client as u32);
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<i32, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Ok(returned)
-                    };
-                    client_.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
+                    client_.post_awaited_brief::<0, 4, _, _, _>(
+                        call,
+                        4,
+                        |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 awaited.await.map_err(|error| *error)
             }
@@ -394,17 +391,17 @@ pub mod again {
         pub async fn once(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(2).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }

@@ -335,16 +335,14 @@ pub mod judged {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(7)?;
             call.put_u64::<0>(feed);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
     }
     /// Calls `judged::Judged` from tasks of any executor: each function is awaited.
@@ -366,16 +364,17 @@ pub mod judged {
                 let awaited = {
                     let mut call = self.client.claim_awaited::<0>(0).await?.call();
                     call.put_u32::<0>(count);
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 4, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        4,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -442,16 +441,17 @@ pub mod judged {
                 let room = self.client.feed_room(2, 1)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(2).await?.call();
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<u64, ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        ::core::result::Result::Ok(returned)
-                    };
-                    self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 8, _, _, _>(
+                        call,
+                        0,
+                        |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            ::core::result::Result::Ok(returned)
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -513,17 +513,18 @@ pub mod judged {
                 let room = self.client.feed_room(4, 2)?;
                 let awaited = {
                     let call = self.client.claim_awaited::<0>(4).await?.call();
-                    let collect = |reply: ::nearcall::raw::BriefResults<
-                        '_,
-                    >| -> ::core::result::Result<(u64, u64), ::nearcall::CallError> {
-                        if reply.raised() != 0 {
-                            return ::core::result::Result::Err(reply.unknown_exception());
-                        }
-                        let returned = reply.get_u64::<0>();
-                        let sink_ = reply.get_u64::<8>();
-                        ::core::result::Result::Ok((returned, sink_))
-                    };
-                    self.client.post_awaited_brief::<0, 16, _, _, _>(call, 0, collect)?
+                    self.client.post_awaited_brief::<0, 16, _, _, _>(
+                        call,
+                        0,
+                        |reply| -> ::core::result::Result<(u64, u64), ::nearcall::CallError> {
+                            if reply.raised() != 0 {
+                                return ::core::result::Result::Err(reply.unknown_exception());
+                            }
+                            let returned = reply.get_u64::<0>();
+                            let sink_ = reply.get_u64::<8>();
+                            ::core::result::Result::Ok((returned, sink_))
+                        },
+                    )?
                 };
                 ::nearcall::raw::Opening::new(self.client, room, awaited).await
             }.await;
@@ -645,16 +646,16 @@ pub mod judged {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(7).await?.call();
                 call.put_u64::<0>(feed);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             ::core::result::Result::Ok(awaited)
         }

@@ -468,18 +468,16 @@ impl<'b> GenericPosting<'b> {
     ) -> ::core::result::Result<::nearcall::Pending<'b, S>, ::nearcall::CallError> {
         let call = self.client.claim_brief::<0>(0)?;
         call.put_u32::<0>(s2.t as u32);
-        let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-            S,
-            ::nearcall::CallError,
-        > {
-            if reply.raised() != 0 {
-                return ::core::result::Result::Err(reply.unknown_exception());
-            }
-            let returned_t = reply.get_u32::<0>() as i32;
-            let returned = S { t: returned_t };
-            ::core::result::Result::Ok(returned)
-        };
-        ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
+        ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(
+            |reply| -> ::core::result::Result<S, ::nearcall::CallError> {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned_t = reply.get_u32::<0>() as i32;
+                let returned = S { t: returned_t };
+                ::core::result::Result::Ok(returned)
+            },
+        )?)
     }
 }
 /// Calls `Generic` from tasks of any executor: each function is awaited.
@@ -495,18 +493,18 @@ impl<'b> GenericAwaiting<'b> {
         let awaited = {
             let mut call = self.client.claim_awaited::<0>(0).await?.call();
             call.put_u32::<0>(s2.t as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                S,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned_t = reply.get_u32::<0>() as i32;
-                let returned = S { t: returned_t };
-                ::core::result::Result::Ok(returned)
-            };
-            self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
+            self.client.post_awaited_brief::<0, 4, _, _, _>(
+                call,
+                4,
+                |reply| -> ::core::result::Result<S, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_t = reply.get_u32::<0>() as i32;
+                    let returned = S { t: returned_t };
+                    ::core::result::Result::Ok(returned)
+                },
+            )?
         };
         awaited.await.map_err(|error| *error)
     }
@@ -1643,479 +1641,8 @@ pub mod nearcall {
             call.put_u32::<48>(reply.r#type as u32);
             call.put_u32::<52>(reply.r#gen as u32);
             call.put_u32::<56>(reply.r#async as u32);
-            let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (super::core::Result, super::core::Option, super::std::U32),
-                ::nearcall::Error<ClientCallException>,
-            > {
-                match reply_.raised() {
-                    0 => {
-                        let results_result_self_ = reply_.get_u32::<0>() as i32;
-                        let results_result_super_ = reply_.get_u32::<4>() as i32;
-                        let results_result_crate_ = reply_.get_u32::<8>() as i32;
-                        let results_result_self__ = reply_.get_u32::<12>() as i32;
-                        let results_result_type = reply_.get_u32::<16>() as i32;
-                        let results_result_gen = reply_.get_u32::<20>() as i32;
-                        let results_result_async = reply_.get_u32::<24>() as i32;
-                        let results_ok = reply_.get_u32::<28>() as i32;
-                        let returned_self_ = reply_.get_u32::<32>() as i32;
-                        let returned_super_ = reply_.get_u32::<36>() as i32;
-                        let returned_crate_ = reply_.get_u32::<40>() as i32;
-                        let returned_self__ = reply_.get_u32::<44>() as i32;
-                        let returned_type = reply_.get_u32::<48>() as i32;
-                        let returned_gen = reply_.get_u32::<52>() as i32;
-                        let returned_async = reply_.get_u32::<56>() as i32;
-                        let arguments_box_inner = reply_.get_u32::<60>() as i32;
-                        let arguments_str = reply_.get_u32::<64>();
-                        let returned = super::core::Result {
-                            self_: returned_self_,
-                            super_: returned_super_,
-                            crate_: returned_crate_,
-                            self__: returned_self__,
-                            r#type: returned_type,
-                            r#gen: returned_gen,
-                            r#async: returned_async,
-                        };
-                        let results_ = super::core::Option {
-                            result: super::core::Result {
-                                self_: results_result_self_,
-                                super_: results_result_super_,
-                                crate_: results_result_crate_,
-                                self__: results_result_self__,
-                                r#type: results_result_type,
-                                r#gen: results_result_gen,
-                                r#async: results_result_async,
-                            },
-                            ok: results_ok,
-                        };
-                        let arguments_ = super::std::U32 {
-                            r#box: super::core::std::Box { inner: arguments_box_inner },
-                            str: arguments_str,
-                        };
-                        ::core::result::Result::Ok((returned, results_, arguments_))
-                    }
-                    1 => {
-                        let error = super::core::Err::from_wire(reply_.get_u32::<0>())
-                            .map_err(|malformed| reply_.malformed(malformed))?;
-                        let s_self2 = reply_.get_u32::<4>() as i32;
-                        let s = self::crate_::super_::self_::S { self2: s_self2 };
-                        ::core::result::Result::Err(::nearcall::Error::Exception(
-                            ClientCallException::Err(self::client::Err { error, s }),
-                        ))
-                    }
-                    _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
-                }
-            };
-            ::core::result::Result::Ok(call.post_pending::<60, 68, _, _, _>(collect)?)
-        }
-        /// Calls `clone`.
-        pub fn clone_(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(1)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
-        }
-        /// Calls `new`.
-        pub fn new_(
-            &self,
-            call: i32,
-            reply: i32,
-            variable: i32,
-            writer: i32,
-            incoming: i32,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call_ = self.client.claim_brief::<0>(2)?;
-            call_.put_u32::<0>(call as u32);
-            call_.put_u32::<4>(reply as u32);
-            call_.put_u32::<8>(variable as u32);
-            call_.put_u32::<12>(writer as u32);
-            call_.put_u32::<16>(incoming as u32);
-            let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply_.raised() != 0 {
-                    return ::core::result::Result::Err(reply_.unknown_exception());
-                }
-                let returned = reply_.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call_.post_pending::<20, 4, _, _, _>(collect)?)
-        }
-        /// Calls `import`.
-        pub fn import_(
-            &self,
-            call: &str,
-            writer: &[super::core::Option],
-            reply: &str,
-            item: &[super::core::Option],
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, (i32, super::core::Vec)>,
-            ::nearcall::CallError,
-        > {
-            let mut call_ = self.client.claim::<2>(3)?;
-            call_.put_u32::<0>(::nearcall::raw::counted_bytes(item) as u32);
-            call_.put_u32::<4>(call.len() as u32);
-            call_.put_u32::<8>(::nearcall::raw::counted_bytes(writer) as u32);
-            call_.put_u32::<12>(reply.len() as u32);
-            let mut variable = call_.variable::<16>(
-                (call.len() as u64).next_multiple_of(8)
-                    + (::nearcall::raw::counted_bytes(writer) as u64).next_multiple_of(8)
-                    + (reply.len() as u64).next_multiple_of(8)
-                    + (::nearcall::raw::counted_bytes(item) as u64).next_multiple_of(8),
-            )?;
-            variable.put(call.as_bytes());
-            variable.put_counted(writer);
-            variable.put(reply.as_bytes());
-            variable.put_counted(item);
-            let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                (i32, super::core::Vec),
-                ::nearcall::CallError,
-            > {
-                if reply_.raised() != 0 {
-                    return ::core::result::Result::Err(reply_.unknown_exception());
-                }
-                let item_length = reply_.get_u32::<0>();
-                let returned = reply_.get_u32::<4>() as i32;
-                let mut incoming = reply_.variable::<8>()?;
-                let item_ = incoming
-                    .vec_of_counted::<super::core::Option>(item_length)
-                    .map_err(|malformed| reply_.malformed(malformed))?;
-                ::core::result::Result::Ok((returned, item_))
-            };
-            ::core::result::Result::Ok(call_.post_pending(16, collect)?)
-        }
-        /// Calls `import_with`.
-        pub fn import_with_(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(4)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(collect)?)
-        }
-        /// Calls `len`.
-        pub fn len(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(5)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
-        }
-        /// Calls `binding`.
-        pub fn binding_(
-            &self,
-            raised: super::std::u64_::Usize,
-            server: i32,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, (i32, i32)>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(6)?;
-            call.put_u32::<0>(server as u32);
-            call.put_u64::<8>(raised);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (i32, i32),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let server_ = reply.get_u32::<0>() as i32;
-                let returned = reply.get_u32::<4>() as i32;
-                ::core::result::Result::Ok((returned, server_))
-            };
-            ::core::result::Result::Ok(call.post_pending::<16, 8, _, _, _>(collect)?)
-        }
-        /// Calls `from_it`.
-        #[allow(clippy::wrong_self_convention)]
-        pub fn from_it(
-            &self,
-            server: &str,
-            lent: &[u8],
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let mut call = self.client.claim::<2>(7)?;
-            call.put_u32::<0>(server.len() as u32);
-            call.put_u32::<4>(lent.len() as u32);
-            let mut variable = call.variable::<8>(
-                (server.len() as u64).next_multiple_of(8)
-                    + (lent.len() as u64).next_multiple_of(8),
-            )?;
-            variable.put(server.as_bytes());
-            variable.put(lent);
-            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending(8, collect)?)
-        }
-        /// Calls `into_it`.
-        #[allow(clippy::wrong_self_convention)]
-        pub fn into_it(
-            &self,
-            returned: bool,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, i32, ::nearcall::Error<ClientIntoItException>>,
-            ::nearcall::CallError,
-        > {
-            let call = self.client.claim_brief::<0>(8)?;
-            call.put_u8::<0>(u8::from(returned));
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::Error<ClientIntoItException>,
-            > {
-                match reply.raised() {
-                    0 => {
-                        let returned_ = reply.get_u32::<0>() as i32;
-                        ::core::result::Result::Ok(returned_)
-                    }
-                    1 => {
-                        let error = super::core::Err::from_wire(reply.get_u32::<0>())
-                            .map_err(|malformed| reply.malformed(malformed))?;
-                        let s_self2 = reply.get_u32::<4>() as i32;
-                        let s = self::crate_::super_::self_::S { self2: s_self2 };
-                        ::core::result::Result::Err(::nearcall::Error::Exception(
-                            ClientIntoItException::Err(self::client::Err { error, s }),
-                        ))
-                    }
-                    _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-                }
-            };
-            ::core::result::Result::Ok(call.post_pending::<1, 4, _, _, _>(collect)?)
-        }
-        /// Calls `cmp`.
-        #[allow(clippy::should_implement_trait)]
-        pub fn cmp(
-            &self,
-            other: i32,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(9)?;
-            call.put_u32::<0>(other as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
-        }
-        /// Calls `drop`.
-        pub fn drop(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(10)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
-        }
-        /// Calls `as_ref`.
-        pub fn as_ref(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(11)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
-        }
-        /// Calls `match`.
-        pub fn r#match(
-            &self,
-            r#fn: i32,
-            r#dyn: i32,
-            r#await: i32,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(12)?;
-            call.put_u32::<0>(r#fn as u32);
-            call.put_u32::<4>(r#dyn as u32);
-            call.put_u32::<8>(r#await as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<12, 4, _, _, _>(collect)?)
-        }
-        /// Reads `set_x`.
-        pub fn set_x(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(13)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
-        }
-        /// Writes `set_x`.
-        pub fn set_set_x(
-            &self,
-            value: i32,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(14)?;
-            call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
-        }
-        /// Reads `with_deadline`.
-        pub fn with_deadline_(
-            &self,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(15)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
-        }
-        /// Writes `with_deadline`.
-        pub fn set_with_deadline(
-            &self,
-            value: i32,
-        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
-            let call = self.client.claim_brief::<0>(16)?;
-            call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
-        }
-        /// Calls `pass`.
-        pub fn pass(
-            &self,
-            s: &self::client::S,
-        ) -> ::core::result::Result<
-            ::nearcall::Pending<'b, self::client::S>,
-            ::nearcall::CallError,
-        > {
-            let call = self.client.claim_brief::<0>(17)?;
-            call.put_u32::<0>(s.t as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                self::client::S,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned_t = reply.get_u32::<0>() as i32;
-                let returned = self::client::S { t: returned_t };
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(collect)?)
-        }
-    }
-    /// Calls `nearcall::Client` from tasks of any executor: each function is awaited.
-    #[derive(Clone, Copy, Debug)]
-    pub struct ClientAwaiting<'b> {
-        client: &'b ::nearcall::raw::Client,
-    }
-    #[allow(clippy::len_without_is_empty)]
-    impl<'b> ClientAwaiting<'b> {
-        /// Calls `call`.
-        pub async fn call(
-            self,
-            reply: &super::core::Result,
-            results: &super::core::Option,
-        ) -> ::core::result::Result<
-            (super::core::Result, super::core::Option, super::std::U32),
-            ::nearcall::Error<ClientCallException>,
-        > {
-            let awaited = {
-                let mut call = self.client.claim_awaited::<1>(0).await?.call();
-                call.put_u32::<0>(results.result.self_ as u32);
-                call.put_u32::<4>(results.result.super_ as u32);
-                call.put_u32::<8>(results.result.crate_ as u32);
-                call.put_u32::<12>(results.result.self__ as u32);
-                call.put_u32::<16>(results.result.r#type as u32);
-                call.put_u32::<20>(results.result.r#gen as u32);
-                call.put_u32::<24>(results.result.r#async as u32);
-                call.put_u32::<28>(results.ok as u32);
-                call.put_u32::<32>(reply.self_ as u32);
-                call.put_u32::<36>(reply.super_ as u32);
-                call.put_u32::<40>(reply.crate_ as u32);
-                call.put_u32::<44>(reply.self__ as u32);
-                call.put_u32::<48>(reply.r#type as u32);
-                call.put_u32::<52>(reply.r#gen as u32);
-                call.put_u32::<56>(reply.r#async as u32);
-                let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
+            ::core::result::Result::Ok(call.post_pending::<60, 68, _, _, _>(
+                |reply_| -> ::core::result::Result<
                     (super::core::Result, super::core::Option, super::std::U32),
                     ::nearcall::Error<ClientCallException>,
                 > {
@@ -2176,8 +1703,453 @@ pub mod nearcall {
                         }
                         _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
                     }
-                };
-                self.client.post_awaited_brief::<1, 68, _, _, _>(call, 60, collect)?
+                },
+            )?)
+        }
+        /// Calls `clone`.
+        pub fn clone_(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(1)?;
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Calls `new`.
+        pub fn new_(
+            &self,
+            call: i32,
+            reply: i32,
+            variable: i32,
+            writer: i32,
+            incoming: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call_ = self.client.claim_brief::<0>(2)?;
+            call_.put_u32::<0>(call as u32);
+            call_.put_u32::<4>(reply as u32);
+            call_.put_u32::<8>(variable as u32);
+            call_.put_u32::<12>(writer as u32);
+            call_.put_u32::<16>(incoming as u32);
+            ::core::result::Result::Ok(call_.post_pending::<20, 4, _, _, _>(
+                |reply_| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply_.raised() != 0 {
+                        return ::core::result::Result::Err(reply_.unknown_exception());
+                    }
+                    let returned = reply_.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Calls `import`.
+        pub fn import_(
+            &self,
+            call: &str,
+            writer: &[super::core::Option],
+            reply: &str,
+            item: &[super::core::Option],
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, (i32, super::core::Vec)>,
+            ::nearcall::CallError,
+        > {
+            let mut call_ = self.client.claim::<2>(3)?;
+            call_.put_u32::<0>(::nearcall::raw::counted_bytes(item) as u32);
+            call_.put_u32::<4>(call.len() as u32);
+            call_.put_u32::<8>(::nearcall::raw::counted_bytes(writer) as u32);
+            call_.put_u32::<12>(reply.len() as u32);
+            let mut variable = call_.variable::<16>(
+                (call.len() as u64).next_multiple_of(8)
+                    + (::nearcall::raw::counted_bytes(writer) as u64).next_multiple_of(8)
+                    + (reply.len() as u64).next_multiple_of(8)
+                    + (::nearcall::raw::counted_bytes(item) as u64).next_multiple_of(8),
+            )?;
+            variable.put(call.as_bytes());
+            variable.put_counted(writer);
+            variable.put(reply.as_bytes());
+            variable.put_counted(item);
+            let collect = |reply_: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                (i32, super::core::Vec),
+                ::nearcall::CallError,
+            > {
+                if reply_.raised() != 0 {
+                    return ::core::result::Result::Err(reply_.unknown_exception());
+                }
+                let item_length = reply_.get_u32::<0>();
+                let returned = reply_.get_u32::<4>() as i32;
+                let mut incoming = reply_.variable::<8>()?;
+                let item_ = incoming
+                    .vec_of_counted::<super::core::Option>(item_length)
+                    .map_err(|malformed| reply_.malformed(malformed))?;
+                ::core::result::Result::Ok((returned, item_))
+            };
+            ::core::result::Result::Ok(call_.post_pending(16, collect)?)
+        }
+        /// Calls `import_with`.
+        pub fn import_with_(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(4)?;
+            ::core::result::Result::Ok(call.post_pending::<0, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
+        }
+        /// Calls `len`.
+        pub fn len(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(5)?;
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Calls `binding`.
+        pub fn binding_(
+            &self,
+            raised: super::std::u64_::Usize,
+            server: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, (i32, i32)>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(6)?;
+            call.put_u32::<0>(server as u32);
+            call.put_u64::<8>(raised);
+            ::core::result::Result::Ok(call.post_pending::<16, 8, _, _, _>(
+                |reply| -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let server_ = reply.get_u32::<0>() as i32;
+                    let returned = reply.get_u32::<4>() as i32;
+                    ::core::result::Result::Ok((returned, server_))
+                },
+            )?)
+        }
+        /// Calls `from_it`.
+        #[allow(clippy::wrong_self_convention)]
+        pub fn from_it(
+            &self,
+            server: &str,
+            lent: &[u8],
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let mut call = self.client.claim::<2>(7)?;
+            call.put_u32::<0>(server.len() as u32);
+            call.put_u32::<4>(lent.len() as u32);
+            let mut variable = call.variable::<8>(
+                (server.len() as u64).next_multiple_of(8)
+                    + (lent.len() as u64).next_multiple_of(8),
+            )?;
+            variable.put(server.as_bytes());
+            variable.put(lent);
+            let collect = |reply: ::nearcall::raw::Reply<'_>| -> ::core::result::Result<
+                i32,
+                ::nearcall::CallError,
+            > {
+                if reply.raised() != 0 {
+                    return ::core::result::Result::Err(reply.unknown_exception());
+                }
+                let returned = reply.get_u32::<0>() as i32;
+                ::core::result::Result::Ok(returned)
+            };
+            ::core::result::Result::Ok(call.post_pending(8, collect)?)
+        }
+        /// Calls `into_it`.
+        #[allow(clippy::wrong_self_convention)]
+        pub fn into_it(
+            &self,
+            returned: bool,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, i32, ::nearcall::Error<ClientIntoItException>>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim_brief::<0>(8)?;
+            call.put_u8::<0>(u8::from(returned));
+            ::core::result::Result::Ok(call.post_pending::<1, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::Error<ClientIntoItException>> {
+                    match reply.raised() {
+                        0 => {
+                            let returned_ = reply.get_u32::<0>() as i32;
+                            ::core::result::Result::Ok(returned_)
+                        }
+                        1 => {
+                            let error = super::core::Err::from_wire(reply.get_u32::<0>())
+                                .map_err(|malformed| reply.malformed(malformed))?;
+                            let s_self2 = reply.get_u32::<4>() as i32;
+                            let s = self::crate_::super_::self_::S { self2: s_self2 };
+                            ::core::result::Result::Err(::nearcall::Error::Exception(
+                                ClientIntoItException::Err(self::client::Err { error, s }),
+                            ))
+                        }
+                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
+                    }
+                },
+            )?)
+        }
+        /// Calls `cmp`.
+        #[allow(clippy::should_implement_trait)]
+        pub fn cmp(
+            &self,
+            other: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(9)?;
+            call.put_u32::<0>(other as u32);
+            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Calls `drop`.
+        pub fn drop(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(10)?;
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Calls `as_ref`.
+        pub fn as_ref(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(11)?;
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Calls `match`.
+        pub fn r#match(
+            &self,
+            r#fn: i32,
+            r#dyn: i32,
+            r#await: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(12)?;
+            call.put_u32::<0>(r#fn as u32);
+            call.put_u32::<4>(r#dyn as u32);
+            call.put_u32::<8>(r#await as u32);
+            ::core::result::Result::Ok(call.post_pending::<12, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Reads `set_x`.
+        pub fn set_x(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(13)?;
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Writes `set_x`.
+        pub fn set_set_x(
+            &self,
+            value: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(14)?;
+            call.put_u32::<0>(value as u32);
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
+        }
+        /// Reads `with_deadline`.
+        pub fn with_deadline_(
+            &self,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(15)?;
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+        /// Writes `with_deadline`.
+        pub fn set_with_deadline(
+            &self,
+            value: i32,
+        ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
+            let call = self.client.claim_brief::<0>(16)?;
+            call.put_u32::<0>(value as u32);
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
+        }
+        /// Calls `pass`.
+        pub fn pass(
+            &self,
+            s: &self::client::S,
+        ) -> ::core::result::Result<
+            ::nearcall::Pending<'b, self::client::S>,
+            ::nearcall::CallError,
+        > {
+            let call = self.client.claim_brief::<0>(17)?;
+            call.put_u32::<0>(s.t as u32);
+            ::core::result::Result::Ok(call.post_pending::<4, 4, _, _, _>(
+                |reply| -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned_t = reply.get_u32::<0>() as i32;
+                    let returned = self::client::S { t: returned_t };
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
+        }
+    }
+    /// Calls `nearcall::Client` from tasks of any executor: each function is awaited.
+    #[derive(Clone, Copy, Debug)]
+    pub struct ClientAwaiting<'b> {
+        client: &'b ::nearcall::raw::Client,
+    }
+    #[allow(clippy::len_without_is_empty)]
+    impl<'b> ClientAwaiting<'b> {
+        /// Calls `call`.
+        pub async fn call(
+            self,
+            reply: &super::core::Result,
+            results: &super::core::Option,
+        ) -> ::core::result::Result<
+            (super::core::Result, super::core::Option, super::std::U32),
+            ::nearcall::Error<ClientCallException>,
+        > {
+            let awaited = {
+                let mut call = self.client.claim_awaited::<1>(0).await?.call();
+                call.put_u32::<0>(results.result.self_ as u32);
+                call.put_u32::<4>(results.result.super_ as u32);
+                call.put_u32::<8>(results.result.crate_ as u32);
+                call.put_u32::<12>(results.result.self__ as u32);
+                call.put_u32::<16>(results.result.r#type as u32);
+                call.put_u32::<20>(results.result.r#gen as u32);
+                call.put_u32::<24>(results.result.r#async as u32);
+                call.put_u32::<28>(results.ok as u32);
+                call.put_u32::<32>(reply.self_ as u32);
+                call.put_u32::<36>(reply.super_ as u32);
+                call.put_u32::<40>(reply.crate_ as u32);
+                call.put_u32::<44>(reply.self__ as u32);
+                call.put_u32::<48>(reply.r#type as u32);
+                call.put_u32::<52>(reply.r#gen as u32);
+                call.put_u32::<56>(reply.r#async as u32);
+                self.client.post_awaited_brief::<1, 68, _, _, _>(
+                    call,
+                    60,
+                    |reply_| -> ::core::result::Result<
+                        (super::core::Result, super::core::Option, super::std::U32),
+                        ::nearcall::Error<ClientCallException>,
+                    > {
+                        match reply_.raised() {
+                            0 => {
+                                let results_result_self_ = reply_.get_u32::<0>() as i32;
+                                let results_result_super_ = reply_.get_u32::<4>() as i32;
+                                let results_result_crate_ = reply_.get_u32::<8>() as i32;
+                                let results_result_self__ = reply_.get_u32::<12>() as i32;
+                                let results_result_type = reply_.get_u32::<16>() as i32;
+                                let results_result_gen = reply_.get_u32::<20>() as i32;
+                                let results_result_async = reply_.get_u32::<24>() as i32;
+                                let results_ok = reply_.get_u32::<28>() as i32;
+                                let returned_self_ = reply_.get_u32::<32>() as i32;
+                                let returned_super_ = reply_.get_u32::<36>() as i32;
+                                let returned_crate_ = reply_.get_u32::<40>() as i32;
+                                let returned_self__ = reply_.get_u32::<44>() as i32;
+                                let returned_type = reply_.get_u32::<48>() as i32;
+                                let returned_gen = reply_.get_u32::<52>() as i32;
+                                let returned_async = reply_.get_u32::<56>() as i32;
+                                let arguments_box_inner = reply_.get_u32::<60>() as i32;
+                                let arguments_str = reply_.get_u32::<64>();
+                                let returned = super::core::Result {
+                                    self_: returned_self_,
+                                    super_: returned_super_,
+                                    crate_: returned_crate_,
+                                    self__: returned_self__,
+                                    r#type: returned_type,
+                                    r#gen: returned_gen,
+                                    r#async: returned_async,
+                                };
+                                let results_ = super::core::Option {
+                                    result: super::core::Result {
+                                        self_: results_result_self_,
+                                        super_: results_result_super_,
+                                        crate_: results_result_crate_,
+                                        self__: results_result_self__,
+                                        r#type: results_result_type,
+                                        r#gen: results_result_gen,
+                                        r#async: results_result_async,
+                                    },
+                                    ok: results_ok,
+                                };
+                                let arguments_ = super::std::U32 {
+                                    r#box: super::core::std::Box { inner: arguments_box_inner },
+                                    str: arguments_str,
+                                };
+                                ::core::result::Result::Ok((returned, results_, arguments_))
+                            }
+                            1 => {
+                                let error = super::core::Err::from_wire(reply_.get_u32::<0>())
+                                    .map_err(|malformed| reply_.malformed(malformed))?;
+                                let s_self2 = reply_.get_u32::<4>() as i32;
+                                let s = self::crate_::super_::self_::S { self2: s_self2 };
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    ClientCallException::Err(self::client::Err { error, s }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply_.unknown_exception().into()),
+                        }
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2185,17 +2157,17 @@ pub mod nearcall {
         pub async fn clone_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(1).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2215,17 +2187,17 @@ pub mod nearcall {
                 call_.put_u32::<8>(variable as u32);
                 call_.put_u32::<12>(writer as u32);
                 call_.put_u32::<16>(incoming as u32);
-                let collect = |reply_: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply_.raised() != 0 {
-                        return ::core::result::Result::Err(reply_.unknown_exception());
-                    }
-                    let returned = reply_.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call_, 20, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call_,
+                    20,
+                    |reply_| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply_.raised() != 0 {
+                            return ::core::result::Result::Err(reply_.unknown_exception());
+                        }
+                        let returned = reply_.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2276,16 +2248,16 @@ pub mod nearcall {
         pub async fn import_with_(self) -> ::core::result::Result<(), ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(4).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2293,17 +2265,17 @@ pub mod nearcall {
         pub async fn len(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(5).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2317,18 +2289,18 @@ pub mod nearcall {
                 let mut call = self.client.claim_awaited::<0>(6).await?.call();
                 call.put_u32::<0>(server as u32);
                 call.put_u64::<8>(raised);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (i32, i32),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let server_ = reply.get_u32::<0>() as i32;
-                    let returned = reply.get_u32::<4>() as i32;
-                    ::core::result::Result::Ok((returned, server_))
-                };
-                self.client.post_awaited_brief::<0, 8, _, _, _>(call, 16, collect)?
+                self.client.post_awaited_brief::<0, 8, _, _, _>(
+                    call,
+                    16,
+                    |reply| -> ::core::result::Result<(i32, i32), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let server_ = reply.get_u32::<0>() as i32;
+                        let returned = reply.get_u32::<4>() as i32;
+                        ::core::result::Result::Ok((returned, server_))
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2372,28 +2344,31 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(8).await?.call();
                 call.put_u8::<0>(u8::from(returned));
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::Error<ClientIntoItException>,
-                > {
-                    match reply.raised() {
-                        0 => {
-                            let returned_ = reply.get_u32::<0>() as i32;
-                            ::core::result::Result::Ok(returned_)
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    1,
+                    |reply| -> ::core::result::Result<
+                        i32,
+                        ::nearcall::Error<ClientIntoItException>,
+                    > {
+                        match reply.raised() {
+                            0 => {
+                                let returned_ = reply.get_u32::<0>() as i32;
+                                ::core::result::Result::Ok(returned_)
+                            }
+                            1 => {
+                                let error = super::core::Err::from_wire(reply.get_u32::<0>())
+                                    .map_err(|malformed| reply.malformed(malformed))?;
+                                let s_self2 = reply.get_u32::<4>() as i32;
+                                let s = self::crate_::super_::self_::S { self2: s_self2 };
+                                ::core::result::Result::Err(::nearcall::Error::Exception(
+                                    ClientIntoItException::Err(self::client::Err { error, s }),
+                                ))
+                            }
+                            _ => ::core::result::Result::Err(reply.unknown_exception().into()),
                         }
-                        1 => {
-                            let error = super::core::Err::from_wire(reply.get_u32::<0>())
-                                .map_err(|malformed| reply.malformed(malformed))?;
-                            let s_self2 = reply.get_u32::<4>() as i32;
-                            let s = self::crate_::super_::self_::S { self2: s_self2 };
-                            ::core::result::Result::Err(::nearcall::Error::Exception(
-                                ClientIntoItException::Err(self::client::Err { error, s }),
-                            ))
-                        }
-                        _ => ::core::result::Result::Err(reply.unknown_exception().into()),
-                    }
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 1, collect)?
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2403,17 +2378,17 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(9).await?.call();
                 call.put_u32::<0>(other as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    4,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2421,17 +2396,17 @@ pub mod nearcall {
         pub async fn drop(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(10).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2440,17 +2415,17 @@ pub mod nearcall {
         pub async fn as_ref(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(11).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2466,17 +2441,17 @@ pub mod nearcall {
                 call.put_u32::<0>(r#fn as u32);
                 call.put_u32::<4>(r#dyn as u32);
                 call.put_u32::<8>(r#await as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 12, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    12,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2484,17 +2459,17 @@ pub mod nearcall {
         pub async fn set_x(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(13).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2506,16 +2481,16 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(14).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    4,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2523,17 +2498,17 @@ pub mod nearcall {
         pub async fn with_deadline_(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(15).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2545,16 +2520,16 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(16).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    4,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2566,18 +2541,18 @@ pub mod nearcall {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(17).await?.call();
                 call.put_u32::<0>(s.t as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    self::client::S,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned_t = reply.get_u32::<0>() as i32;
-                    let returned = self::client::S { t: returned_t };
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    4,
+                    |reply| -> ::core::result::Result<self::client::S, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned_t = reply.get_u32::<0>() as i32;
+                        let returned = self::client::S { t: returned_t };
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }

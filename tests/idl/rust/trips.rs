@@ -931,17 +931,15 @@ pub mod trips {
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(0)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
         /// Writes `level`.
         pub fn set_level(
@@ -950,16 +948,14 @@ pub mod trips {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
         /// Reads `name`.
         pub fn name(
@@ -1024,17 +1020,17 @@ pub mod trips {
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(0).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -1046,16 +1042,16 @@ pub mod trips {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    4,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2003,17 +1999,15 @@ pub mod trips {
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, i32>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(0)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                i32,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u32::<0>() as i32;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 4, _, _, _>(
+                |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u32::<0>() as i32;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
         /// Writes `level`.
         pub fn set_level(
@@ -2022,16 +2016,14 @@ pub mod trips {
         ) -> ::core::result::Result<::nearcall::Pending<'b, ()>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(1)?;
             call.put_u32::<0>(value as u32);
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                ::core::result::Result::Ok(())
-            };
-            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<4, 0, _, _, _>(
+                |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    ::core::result::Result::Ok(())
+                },
+            )?)
         }
         /// Reads `name`.
         pub fn name(
@@ -2203,22 +2195,20 @@ pub mod trips {
             call.put_u8::<0>(rights.to_wire());
             call.put_u16::<2>(given.to_wire());
             call.put_u32::<4>(level.to_wire());
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (Level, Rights, Packed),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let rights_ = Rights::from_wire(reply.get_u8::<0>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let packed_ = Packed::from_wire(reply.get_u16::<2>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let returned = Level::from_wire(reply.get_u32::<4>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                ::core::result::Result::Ok((returned, rights_, packed_))
-            };
-            ::core::result::Result::Ok(call.post_pending::<8, 8, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<8, 8, _, _, _>(
+                |reply| -> ::core::result::Result<(Level, Rights, Packed), ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let rights_ = Rights::from_wire(reply.get_u8::<0>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let packed_ = Packed::from_wire(reply.get_u16::<2>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = Level::from_wire(reply.get_u32::<4>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok((returned, rights_, packed_))
+                },
+            )?)
         }
         /// Calls `choose`.
         pub fn choose(
@@ -2637,17 +2627,15 @@ pub mod trips {
             &self,
         ) -> ::core::result::Result<::nearcall::Pending<'b, u64>, ::nearcall::CallError> {
             let call = self.client.claim_brief::<0>(17)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                u64,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = reply.get_u64::<0>();
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 8, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 8, _, _, _>(
+                |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = reply.get_u64::<0>();
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
     }
     /// Calls `trips::Trips` from tasks of any executor: each function is awaited.
@@ -2660,17 +2648,17 @@ pub mod trips {
         pub async fn level(self) -> ::core::result::Result<i32, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(0).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    i32,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u32::<0>() as i32;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 4, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 4, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<i32, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u32::<0>() as i32;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2682,16 +2670,16 @@ pub mod trips {
             let awaited = {
                 let mut call = self.client.claim_awaited::<0>(1).await?.call();
                 call.put_u32::<0>(value as u32);
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    ::core::result::Result::Ok(())
-                };
-                self.client.post_awaited_brief::<0, 0, _, _, _>(call, 4, collect)?
+                self.client.post_awaited_brief::<0, 0, _, _, _>(
+                    call,
+                    4,
+                    |reply| -> ::core::result::Result<(), ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        ::core::result::Result::Ok(())
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -2868,22 +2856,25 @@ pub mod trips {
                 call.put_u8::<0>(rights.to_wire());
                 call.put_u16::<2>(given.to_wire());
                 call.put_u32::<4>(level.to_wire());
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (Level, Rights, Packed),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let rights_ = Rights::from_wire(reply.get_u8::<0>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let packed_ = Packed::from_wire(reply.get_u16::<2>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let returned = Level::from_wire(reply.get_u32::<4>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    ::core::result::Result::Ok((returned, rights_, packed_))
-                };
-                self.client.post_awaited_brief::<0, 8, _, _, _>(call, 8, collect)?
+                self.client.post_awaited_brief::<0, 8, _, _, _>(
+                    call,
+                    8,
+                    |reply| -> ::core::result::Result<
+                        (Level, Rights, Packed),
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let rights_ = Rights::from_wire(reply.get_u8::<0>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let packed_ = Packed::from_wire(reply.get_u16::<2>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let returned = Level::from_wire(reply.get_u32::<4>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        ::core::result::Result::Ok((returned, rights_, packed_))
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -3327,17 +3318,17 @@ pub mod trips {
         pub async fn posted(self) -> ::core::result::Result<u64, ::nearcall::CallError> {
             let awaited = {
                 let call = self.client.claim_awaited::<0>(17).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    u64,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = reply.get_u64::<0>();
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<0, 8, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<0, 8, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<u64, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = reply.get_u64::<0>();
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }

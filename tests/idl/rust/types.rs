@@ -2130,18 +2130,16 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                bool,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<80, 1, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 1, _, _, _>(
+                |reply| -> ::core::result::Result<bool, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -2214,67 +2212,68 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (
-                    char,
-                    bool,
-                    u8,
-                    ::nearcall::Char,
-                    char,
-                    i8,
-                    u8,
-                    i16,
-                    u16,
-                    i32,
-                    u32,
-                    i64,
-                    u64,
-                    f32,
-                    f64,
-                    ::nearcall::LongDouble,
-                    Kind,
-                    Small,
-                    Flags,
-                    Bits,
-                ),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let ll_ = reply.get_u64::<0>() as i64;
-                let ull_ = reply.get_u64::<8>();
-                let d_ = f64::from_bits(reply.get_u64::<16>());
-                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let l_ = reply.get_u32::<28>() as i32;
-                let ul_ = reply.get_u32::<32>();
-                let f_ = f32::from_bits(reply.get_u32::<36>());
-                let k_ = Kind::from_wire(reply.get_u32::<40>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let s_ = reply.get_u16::<48>() as i16;
-                let us_ = reply.get_u16::<50>();
-                let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let o_ = reply.get_u8::<55>();
-                let c_ = ::nearcall::Char(reply.get_u8::<56>());
-                let i8_ = reply.get_u8::<57>() as i8;
-                let u8_ = reply.get_u8::<58>();
-                let sm_ = Small::from_wire(reply.get_u8::<59>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let returned = ::nearcall::raw::character(reply.get_u32::<60>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                ::core::result::Result::Ok((
-                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
-                    k_, sm_, fl_, bi_,
-                ))
-            };
-            ::core::result::Result::Ok(call.post_pending::<80, 80, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 80, _, _, _>(
+                |reply| -> ::core::result::Result<
+                    (
+                        char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<55>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                    let i8_ = reply.get_u8::<57>() as i8;
+                    let u8_ = reply.get_u8::<58>();
+                    let sm_ = Small::from_wire(reply.get_u8::<59>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
+                    ))
+                },
+            )?)
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -2309,66 +2308,67 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let call = self.client.claim_brief::<1>(2)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (
-                    ::nearcall::Char,
-                    bool,
-                    u8,
-                    ::nearcall::Char,
-                    char,
-                    i8,
-                    u8,
-                    i16,
-                    u16,
-                    i32,
-                    u32,
-                    i64,
-                    u64,
-                    f32,
-                    f64,
-                    ::nearcall::LongDouble,
-                    Kind,
-                    Small,
-                    Flags,
-                    Bits,
-                ),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let ll_ = reply.get_u64::<0>() as i64;
-                let ull_ = reply.get_u64::<8>();
-                let d_ = f64::from_bits(reply.get_u64::<16>());
-                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let l_ = reply.get_u32::<28>() as i32;
-                let ul_ = reply.get_u32::<32>();
-                let f_ = f32::from_bits(reply.get_u32::<36>());
-                let k_ = Kind::from_wire(reply.get_u32::<40>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let s_ = reply.get_u16::<48>() as i16;
-                let us_ = reply.get_u16::<50>();
-                let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let returned = ::nearcall::Char(reply.get_u8::<54>());
-                let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let o_ = reply.get_u8::<56>();
-                let c_ = ::nearcall::Char(reply.get_u8::<57>());
-                let i8_ = reply.get_u8::<58>() as i8;
-                let u8_ = reply.get_u8::<59>();
-                let sm_ = Small::from_wire(reply.get_u8::<60>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                ::core::result::Result::Ok((
-                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
-                    k_, sm_, fl_, bi_,
-                ))
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 80, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 80, _, _, _>(
+                |reply| -> ::core::result::Result<
+                    (
+                        ::nearcall::Char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::Char(reply.get_u8::<54>());
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<56>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                    let i8_ = reply.get_u8::<58>() as i8;
+                    let u8_ = reply.get_u8::<59>();
+                    let sm_ = Small::from_wire(reply.get_u8::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
+                    ))
+                },
+            )?)
         }
         /// Calls `structs`.
         pub fn structs(
@@ -2978,18 +2978,18 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    bool,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<1, 1, _, _, _>(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 1, _, _, _>(
+                    call,
+                    80,
+                    |reply| -> ::core::result::Result<bool, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -3062,67 +3062,70 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (
-                        char,
-                        bool,
-                        u8,
-                        ::nearcall::Char,
-                        char,
-                        i8,
-                        u8,
-                        i16,
-                        u16,
-                        i32,
-                        u32,
-                        i64,
-                        u64,
-                        f32,
-                        f64,
-                        ::nearcall::LongDouble,
-                        Kind,
-                        Small,
-                        Flags,
-                        Bits,
-                    ),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let ll_ = reply.get_u64::<0>() as i64;
-                    let ull_ = reply.get_u64::<8>();
-                    let d_ = f64::from_bits(reply.get_u64::<16>());
-                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let l_ = reply.get_u32::<28>() as i32;
-                    let ul_ = reply.get_u32::<32>();
-                    let f_ = f32::from_bits(reply.get_u32::<36>());
-                    let k_ = Kind::from_wire(reply.get_u32::<40>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let s_ = reply.get_u16::<48>() as i16;
-                    let us_ = reply.get_u16::<50>();
-                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let o_ = reply.get_u8::<55>();
-                    let c_ = ::nearcall::Char(reply.get_u8::<56>());
-                    let i8_ = reply.get_u8::<57>() as i8;
-                    let u8_ = reply.get_u8::<58>();
-                    let sm_ = Small::from_wire(reply.get_u8::<59>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let returned = ::nearcall::raw::character(reply.get_u32::<60>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                    ::core::result::Result::Ok((
-                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
-                        ld_, k_, sm_, fl_, bi_,
-                    ))
-                };
-                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(
+                    call,
+                    80,
+                    |reply| -> ::core::result::Result<
+                        (
+                            char,
+                            bool,
+                            u8,
+                            ::nearcall::Char,
+                            char,
+                            i8,
+                            u8,
+                            i16,
+                            u16,
+                            i32,
+                            u32,
+                            i64,
+                            u64,
+                            f32,
+                            f64,
+                            ::nearcall::LongDouble,
+                            Kind,
+                            Small,
+                            Flags,
+                            Bits,
+                        ),
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let ll_ = reply.get_u64::<0>() as i64;
+                        let ull_ = reply.get_u64::<8>();
+                        let d_ = f64::from_bits(reply.get_u64::<16>());
+                        let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let l_ = reply.get_u32::<28>() as i32;
+                        let ul_ = reply.get_u32::<32>();
+                        let f_ = f32::from_bits(reply.get_u32::<36>());
+                        let k_ = Kind::from_wire(reply.get_u32::<40>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let s_ = reply.get_u16::<48>() as i16;
+                        let us_ = reply.get_u16::<50>();
+                        let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let o_ = reply.get_u8::<55>();
+                        let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                        let i8_ = reply.get_u8::<57>() as i8;
+                        let u8_ = reply.get_u8::<58>();
+                        let sm_ = Small::from_wire(reply.get_u8::<59>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                        ::core::result::Result::Ok((
+                            returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                            ld_, k_, sm_, fl_, bi_,
+                        ))
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -3157,66 +3160,69 @@ pub mod types {
         > {
             let awaited = {
                 let call = self.client.claim_awaited::<1>(2).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (
-                        ::nearcall::Char,
-                        bool,
-                        u8,
-                        ::nearcall::Char,
-                        char,
-                        i8,
-                        u8,
-                        i16,
-                        u16,
-                        i32,
-                        u32,
-                        i64,
-                        u64,
-                        f32,
-                        f64,
-                        ::nearcall::LongDouble,
-                        Kind,
-                        Small,
-                        Flags,
-                        Bits,
-                    ),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let ll_ = reply.get_u64::<0>() as i64;
-                    let ull_ = reply.get_u64::<8>();
-                    let d_ = f64::from_bits(reply.get_u64::<16>());
-                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let l_ = reply.get_u32::<28>() as i32;
-                    let ul_ = reply.get_u32::<32>();
-                    let f_ = f32::from_bits(reply.get_u32::<36>());
-                    let k_ = Kind::from_wire(reply.get_u32::<40>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let s_ = reply.get_u16::<48>() as i16;
-                    let us_ = reply.get_u16::<50>();
-                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let returned = ::nearcall::Char(reply.get_u8::<54>());
-                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let o_ = reply.get_u8::<56>();
-                    let c_ = ::nearcall::Char(reply.get_u8::<57>());
-                    let i8_ = reply.get_u8::<58>() as i8;
-                    let u8_ = reply.get_u8::<59>();
-                    let sm_ = Small::from_wire(reply.get_u8::<60>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                    ::core::result::Result::Ok((
-                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
-                        ld_, k_, sm_, fl_, bi_,
-                    ))
-                };
-                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<
+                        (
+                            ::nearcall::Char,
+                            bool,
+                            u8,
+                            ::nearcall::Char,
+                            char,
+                            i8,
+                            u8,
+                            i16,
+                            u16,
+                            i32,
+                            u32,
+                            i64,
+                            u64,
+                            f32,
+                            f64,
+                            ::nearcall::LongDouble,
+                            Kind,
+                            Small,
+                            Flags,
+                            Bits,
+                        ),
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let ll_ = reply.get_u64::<0>() as i64;
+                        let ull_ = reply.get_u64::<8>();
+                        let d_ = f64::from_bits(reply.get_u64::<16>());
+                        let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let l_ = reply.get_u32::<28>() as i32;
+                        let ul_ = reply.get_u32::<32>();
+                        let f_ = f32::from_bits(reply.get_u32::<36>());
+                        let k_ = Kind::from_wire(reply.get_u32::<40>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let s_ = reply.get_u16::<48>() as i16;
+                        let us_ = reply.get_u16::<50>();
+                        let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let returned = ::nearcall::Char(reply.get_u8::<54>());
+                        let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let o_ = reply.get_u8::<56>();
+                        let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                        let i8_ = reply.get_u8::<58>() as i8;
+                        let u8_ = reply.get_u8::<59>();
+                        let sm_ = Small::from_wire(reply.get_u8::<60>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                        ::core::result::Result::Ok((
+                            returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                            ld_, k_, sm_, fl_, bi_,
+                        ))
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -7514,18 +7520,16 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                bool,
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                ::core::result::Result::Ok(returned)
-            };
-            ::core::result::Result::Ok(call.post_pending::<80, 1, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 1, _, _, _>(
+                |reply| -> ::core::result::Result<bool, ::nearcall::CallError> {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    ::core::result::Result::Ok(returned)
+                },
+            )?)
         }
         /// Calls `scalars_inout`.
         #[allow(clippy::too_many_arguments, clippy::type_complexity)]
@@ -7598,67 +7602,68 @@ pub mod types {
             call.put_u8::<58>(u8);
             call.put_u8::<59>(sm.to_wire());
             call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (
-                    char,
-                    bool,
-                    u8,
-                    ::nearcall::Char,
-                    char,
-                    i8,
-                    u8,
-                    i16,
-                    u16,
-                    i32,
-                    u32,
-                    i64,
-                    u64,
-                    f32,
-                    f64,
-                    ::nearcall::LongDouble,
-                    Kind,
-                    Small,
-                    Flags,
-                    Bits,
-                ),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let ll_ = reply.get_u64::<0>() as i64;
-                let ull_ = reply.get_u64::<8>();
-                let d_ = f64::from_bits(reply.get_u64::<16>());
-                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let l_ = reply.get_u32::<28>() as i32;
-                let ul_ = reply.get_u32::<32>();
-                let f_ = f32::from_bits(reply.get_u32::<36>());
-                let k_ = Kind::from_wire(reply.get_u32::<40>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let s_ = reply.get_u16::<48>() as i16;
-                let us_ = reply.get_u16::<50>();
-                let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let o_ = reply.get_u8::<55>();
-                let c_ = ::nearcall::Char(reply.get_u8::<56>());
-                let i8_ = reply.get_u8::<57>() as i8;
-                let u8_ = reply.get_u8::<58>();
-                let sm_ = Small::from_wire(reply.get_u8::<59>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let returned = ::nearcall::raw::character(reply.get_u32::<60>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                ::core::result::Result::Ok((
-                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
-                    k_, sm_, fl_, bi_,
-                ))
-            };
-            ::core::result::Result::Ok(call.post_pending::<80, 80, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<80, 80, _, _, _>(
+                |reply| -> ::core::result::Result<
+                    (
+                        char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<55>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                    let i8_ = reply.get_u8::<57>() as i8;
+                    let u8_ = reply.get_u8::<58>();
+                    let sm_ = Small::from_wire(reply.get_u8::<59>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
+                    ))
+                },
+            )?)
         }
         /// Calls `scalars_out`.
         #[allow(clippy::type_complexity)]
@@ -7693,66 +7698,67 @@ pub mod types {
             ::nearcall::CallError,
         > {
             let call = self.client.claim_brief::<1>(2)?;
-            let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                (
-                    ::nearcall::Char,
-                    bool,
-                    u8,
-                    ::nearcall::Char,
-                    char,
-                    i8,
-                    u8,
-                    i16,
-                    u16,
-                    i32,
-                    u32,
-                    i64,
-                    u64,
-                    f32,
-                    f64,
-                    ::nearcall::LongDouble,
-                    Kind,
-                    Small,
-                    Flags,
-                    Bits,
-                ),
-                ::nearcall::CallError,
-            > {
-                if reply.raised() != 0 {
-                    return ::core::result::Result::Err(reply.unknown_exception());
-                }
-                let ll_ = reply.get_u64::<0>() as i64;
-                let ull_ = reply.get_u64::<8>();
-                let d_ = f64::from_bits(reply.get_u64::<16>());
-                let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let l_ = reply.get_u32::<28>() as i32;
-                let ul_ = reply.get_u32::<32>();
-                let f_ = f32::from_bits(reply.get_u32::<36>());
-                let k_ = Kind::from_wire(reply.get_u32::<40>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let s_ = reply.get_u16::<48>() as i16;
-                let us_ = reply.get_u16::<50>();
-                let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let returned = ::nearcall::Char(reply.get_u8::<54>());
-                let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let o_ = reply.get_u8::<56>();
-                let c_ = ::nearcall::Char(reply.get_u8::<57>());
-                let i8_ = reply.get_u8::<58>() as i8;
-                let u8_ = reply.get_u8::<59>();
-                let sm_ = Small::from_wire(reply.get_u8::<60>())
-                    .map_err(|malformed| reply.malformed(malformed))?;
-                let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                ::core::result::Result::Ok((
-                    returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_, ld_,
-                    k_, sm_, fl_, bi_,
-                ))
-            };
-            ::core::result::Result::Ok(call.post_pending::<0, 80, _, _, _>(collect)?)
+            ::core::result::Result::Ok(call.post_pending::<0, 80, _, _, _>(
+                |reply| -> ::core::result::Result<
+                    (
+                        ::nearcall::Char,
+                        bool,
+                        u8,
+                        ::nearcall::Char,
+                        char,
+                        i8,
+                        u8,
+                        i16,
+                        u16,
+                        i32,
+                        u32,
+                        i64,
+                        u64,
+                        f32,
+                        f64,
+                        ::nearcall::LongDouble,
+                        Kind,
+                        Small,
+                        Flags,
+                        Bits,
+                    ),
+                    ::nearcall::CallError,
+                > {
+                    if reply.raised() != 0 {
+                        return ::core::result::Result::Err(reply.unknown_exception());
+                    }
+                    let ll_ = reply.get_u64::<0>() as i64;
+                    let ull_ = reply.get_u64::<8>();
+                    let d_ = f64::from_bits(reply.get_u64::<16>());
+                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let l_ = reply.get_u32::<28>() as i32;
+                    let ul_ = reply.get_u32::<32>();
+                    let f_ = f32::from_bits(reply.get_u32::<36>());
+                    let k_ = Kind::from_wire(reply.get_u32::<40>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let s_ = reply.get_u16::<48>() as i16;
+                    let us_ = reply.get_u16::<50>();
+                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let returned = ::nearcall::Char(reply.get_u8::<54>());
+                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let o_ = reply.get_u8::<56>();
+                    let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                    let i8_ = reply.get_u8::<58>() as i8;
+                    let u8_ = reply.get_u8::<59>();
+                    let sm_ = Small::from_wire(reply.get_u8::<60>())
+                        .map_err(|malformed| reply.malformed(malformed))?;
+                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                    ::core::result::Result::Ok((
+                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                        ld_, k_, sm_, fl_, bi_,
+                    ))
+                },
+            )?)
         }
         /// Calls `structs`.
         pub fn structs(
@@ -8607,18 +8613,18 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    bool,
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    ::core::result::Result::Ok(returned)
-                };
-                self.client.post_awaited_brief::<1, 1, _, _, _>(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 1, _, _, _>(
+                    call,
+                    80,
+                    |reply| -> ::core::result::Result<bool, ::nearcall::CallError> {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let returned = ::nearcall::raw::boolean(reply.get_u8::<0>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        ::core::result::Result::Ok(returned)
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -8691,67 +8697,70 @@ pub mod types {
                 call.put_u8::<58>(u8);
                 call.put_u8::<59>(sm.to_wire());
                 call.put_bytes::<64>(::nearcall::raw::element_bytes(::core::slice::from_ref(ld)));
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (
-                        char,
-                        bool,
-                        u8,
-                        ::nearcall::Char,
-                        char,
-                        i8,
-                        u8,
-                        i16,
-                        u16,
-                        i32,
-                        u32,
-                        i64,
-                        u64,
-                        f32,
-                        f64,
-                        ::nearcall::LongDouble,
-                        Kind,
-                        Small,
-                        Flags,
-                        Bits,
-                    ),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let ll_ = reply.get_u64::<0>() as i64;
-                    let ull_ = reply.get_u64::<8>();
-                    let d_ = f64::from_bits(reply.get_u64::<16>());
-                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let l_ = reply.get_u32::<28>() as i32;
-                    let ul_ = reply.get_u32::<32>();
-                    let f_ = f32::from_bits(reply.get_u32::<36>());
-                    let k_ = Kind::from_wire(reply.get_u32::<40>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let s_ = reply.get_u16::<48>() as i16;
-                    let us_ = reply.get_u16::<50>();
-                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let o_ = reply.get_u8::<55>();
-                    let c_ = ::nearcall::Char(reply.get_u8::<56>());
-                    let i8_ = reply.get_u8::<57>() as i8;
-                    let u8_ = reply.get_u8::<58>();
-                    let sm_ = Small::from_wire(reply.get_u8::<59>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let returned = ::nearcall::raw::character(reply.get_u32::<60>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                    ::core::result::Result::Ok((
-                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
-                        ld_, k_, sm_, fl_, bi_,
-                    ))
-                };
-                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 80, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(
+                    call,
+                    80,
+                    |reply| -> ::core::result::Result<
+                        (
+                            char,
+                            bool,
+                            u8,
+                            ::nearcall::Char,
+                            char,
+                            i8,
+                            u8,
+                            i16,
+                            u16,
+                            i32,
+                            u32,
+                            i64,
+                            u64,
+                            f32,
+                            f64,
+                            ::nearcall::LongDouble,
+                            Kind,
+                            Small,
+                            Flags,
+                            Bits,
+                        ),
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let ll_ = reply.get_u64::<0>() as i64;
+                        let ull_ = reply.get_u64::<8>();
+                        let d_ = f64::from_bits(reply.get_u64::<16>());
+                        let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let l_ = reply.get_u32::<28>() as i32;
+                        let ul_ = reply.get_u32::<32>();
+                        let f_ = f32::from_bits(reply.get_u32::<36>());
+                        let k_ = Kind::from_wire(reply.get_u32::<40>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let s_ = reply.get_u16::<48>() as i16;
+                        let us_ = reply.get_u16::<50>();
+                        let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let b_ = ::nearcall::raw::boolean(reply.get_u8::<54>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let o_ = reply.get_u8::<55>();
+                        let c_ = ::nearcall::Char(reply.get_u8::<56>());
+                        let i8_ = reply.get_u8::<57>() as i8;
+                        let u8_ = reply.get_u8::<58>();
+                        let sm_ = Small::from_wire(reply.get_u8::<59>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let returned = ::nearcall::raw::character(reply.get_u32::<60>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                        ::core::result::Result::Ok((
+                            returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                            ld_, k_, sm_, fl_, bi_,
+                        ))
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }
@@ -8786,66 +8795,69 @@ pub mod types {
         > {
             let awaited = {
                 let call = self.client.claim_awaited::<1>(2).await?.call();
-                let collect = |reply: ::nearcall::raw::BriefResults<'_>| -> ::core::result::Result<
-                    (
-                        ::nearcall::Char,
-                        bool,
-                        u8,
-                        ::nearcall::Char,
-                        char,
-                        i8,
-                        u8,
-                        i16,
-                        u16,
-                        i32,
-                        u32,
-                        i64,
-                        u64,
-                        f32,
-                        f64,
-                        ::nearcall::LongDouble,
-                        Kind,
-                        Small,
-                        Flags,
-                        Bits,
-                    ),
-                    ::nearcall::CallError,
-                > {
-                    if reply.raised() != 0 {
-                        return ::core::result::Result::Err(reply.unknown_exception());
-                    }
-                    let ll_ = reply.get_u64::<0>() as i64;
-                    let ull_ = reply.get_u64::<8>();
-                    let d_ = f64::from_bits(reply.get_u64::<16>());
-                    let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let l_ = reply.get_u32::<28>() as i32;
-                    let ul_ = reply.get_u32::<32>();
-                    let f_ = f32::from_bits(reply.get_u32::<36>());
-                    let k_ = Kind::from_wire(reply.get_u32::<40>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let bi_ = Bits::from_wire(reply.get_u32::<44>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let s_ = reply.get_u16::<48>() as i16;
-                    let us_ = reply.get_u16::<50>();
-                    let fl_ = Flags::from_wire(reply.get_u16::<52>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let returned = ::nearcall::Char(reply.get_u8::<54>());
-                    let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let o_ = reply.get_u8::<56>();
-                    let c_ = ::nearcall::Char(reply.get_u8::<57>());
-                    let i8_ = reply.get_u8::<58>() as i8;
-                    let u8_ = reply.get_u8::<59>();
-                    let sm_ = Small::from_wire(reply.get_u8::<60>())
-                        .map_err(|malformed| reply.malformed(malformed))?;
-                    let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
-                    ::core::result::Result::Ok((
-                        returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
-                        ld_, k_, sm_, fl_, bi_,
-                    ))
-                };
-                self.client.post_awaited_brief::<1, 80, _, _, _>(call, 0, collect)?
+                self.client.post_awaited_brief::<1, 80, _, _, _>(
+                    call,
+                    0,
+                    |reply| -> ::core::result::Result<
+                        (
+                            ::nearcall::Char,
+                            bool,
+                            u8,
+                            ::nearcall::Char,
+                            char,
+                            i8,
+                            u8,
+                            i16,
+                            u16,
+                            i32,
+                            u32,
+                            i64,
+                            u64,
+                            f32,
+                            f64,
+                            ::nearcall::LongDouble,
+                            Kind,
+                            Small,
+                            Flags,
+                            Bits,
+                        ),
+                        ::nearcall::CallError,
+                    > {
+                        if reply.raised() != 0 {
+                            return ::core::result::Result::Err(reply.unknown_exception());
+                        }
+                        let ll_ = reply.get_u64::<0>() as i64;
+                        let ull_ = reply.get_u64::<8>();
+                        let d_ = f64::from_bits(reply.get_u64::<16>());
+                        let w_ = ::nearcall::raw::character(reply.get_u32::<24>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let l_ = reply.get_u32::<28>() as i32;
+                        let ul_ = reply.get_u32::<32>();
+                        let f_ = f32::from_bits(reply.get_u32::<36>());
+                        let k_ = Kind::from_wire(reply.get_u32::<40>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let bi_ = Bits::from_wire(reply.get_u32::<44>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let s_ = reply.get_u16::<48>() as i16;
+                        let us_ = reply.get_u16::<50>();
+                        let fl_ = Flags::from_wire(reply.get_u16::<52>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let returned = ::nearcall::Char(reply.get_u8::<54>());
+                        let b_ = ::nearcall::raw::boolean(reply.get_u8::<55>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let o_ = reply.get_u8::<56>();
+                        let c_ = ::nearcall::Char(reply.get_u8::<57>());
+                        let i8_ = reply.get_u8::<58>() as i8;
+                        let u8_ = reply.get_u8::<59>();
+                        let sm_ = Small::from_wire(reply.get_u8::<60>())
+                            .map_err(|malformed| reply.malformed(malformed))?;
+                        let ld_ = reply.get_element::<64, ::nearcall::LongDouble>();
+                        ::core::result::Result::Ok((
+                            returned, b_, o_, c_, w_, i8_, u8_, s_, us_, l_, ul_, ll_, ull_, f_, d_,
+                            ld_, k_, sm_, fl_, bi_,
+                        ))
+                    },
+                )?
             };
             awaited.await.map_err(|error| *error)
         }

@@ -94,8 +94,8 @@ impl Rust<'_> {
         let (brief, mut of_class) = (plan.words_alone(), 0);
         let is_written = plan.client.request.iter().any(Step::is_write);
         let mut body = opaque_arguments(printer, plan);
-        let (mut judged, mut post) = (TokenStream::new(), TokenStream::new());
-        let (call, collect) = (printer.fixed("call"), printer.fixed("collect"));
+        let (mut judged, mut fixed) = (TokenStream::new(), TokenStream::new());
+        let call = printer.fixed("call");
         for step in &plan.client.request {
             match step {
                 Step::Claim { class } => {
@@ -107,17 +107,7 @@ impl Rust<'_> {
                             #client.claim_awaited::<#class>(#index).await?.call();
                     });
                 }
-                Step::Post { fixed_bytes } => {
-                    let (fixed, class) = (number(*fixed_bytes), number(of_class));
-                    post = match brief.map(number) {
-                        None => quote!(#client.post_awaited(#call, #fixed, #collect)?),
-                        Some(bytes) => quote! {
-                            #client.post_awaited_brief::<#class, #bytes, _, _, _>(
-                                #call, #fixed, #collect,
-                            )?
-                        },
-                    };
-                }
+                Step::Post { fixed_bytes } => fixed = number(*fixed_bytes),
                 Step::PostOneway { fixed_bytes } => {
                     let fixed = number(*fixed_bytes);
                     body.extend(quote!(#call.post_oneway(#fixed)?;));
@@ -133,9 +123,23 @@ impl Rust<'_> {
         let read = self.read_reply(printer, printer.scope, procedure);
         let reply = printer.fixed("reply");
         let awaited = printer.fixed("awaited");
-        let replied = match brief {
-            Some(_) => quote!(::nearcall::raw::BriefResults<'_>),
-            None => quote!(::nearcall::raw::Reply<'_>),
+        let collected = quote!(-> #result { #judged #read });
+        let post = match brief.map(number) {
+            Some(bytes) => {
+                let class = number(of_class);
+                quote! {
+                    #client.post_awaited_brief::<#class, #bytes, _, _, _>(
+                        #call, #fixed, |#reply| #collected,
+                    )?
+                }
+            }
+            None => {
+                let collect = printer.fixed("collect");
+                body.extend(
+                    quote!(let #collect = |#reply: ::nearcall::raw::Reply<'_>| #collected;),
+                );
+                quote!(#client.post_awaited(#call, #fixed, #collect)?)
+            }
         };
         let part = operation.feed.as_ref().map(|feed| feed.part);
         let mut taken = TokenStream::new();
@@ -154,7 +158,6 @@ impl Rust<'_> {
             #taken
             let #awaited = {
                 #body
-                let #collect = |#reply: #replied| -> #result { #judged #read };
                 #post
             };
             #ended

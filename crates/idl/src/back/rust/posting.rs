@@ -109,20 +109,20 @@ impl Rust<'_> {
         }
         let read = self.read_reply(printer, printer.scope, procedure);
         let (call, reply) = (printer.fixed("call"), printer.fixed("reply"));
-        let (collect, fixed) = (printer.fixed("collect"), number(fixed));
-        let (replied, post) = match brief.map(number) {
-            Some(bytes) => (
-                quote!(::nearcall::raw::BriefResults<'_>),
-                quote!(#call.post_pending::<#fixed, #bytes, _, _, _>(#collect)?),
-            ),
-            None => {
-                (quote!(::nearcall::raw::Reply<'_>), quote!(#call.post_pending(#fixed, #collect)?))
-            }
-        };
+        let fixed = number(fixed);
+        if let Some(bytes) = brief.map(number) {
+            return quote! {
+                #body
+                ::core::result::Result::Ok(#call.post_pending::<#fixed, #bytes, _, _, _>(
+                    |#reply| -> #collected { #judged #read },
+                )?)
+            };
+        }
+        let collect = printer.fixed("collect");
         quote! {
             #body
-            let #collect = |#reply: #replied| -> #collected { #judged #read };
-            ::core::result::Result::Ok(#post)
+            let #collect = |#reply: ::nearcall::raw::Reply<'_>| -> #collected { #judged #read };
+            ::core::result::Result::Ok(#call.post_pending(#fixed, #collect)?)
         }
     }
 }
