@@ -15,6 +15,7 @@ use nearcall_os::descriptor::DescriptorKind;
 use nearcall_os::segment::Segment;
 
 use super::area::Inbound;
+use super::descriptors::{Passed, all_of};
 use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
@@ -22,6 +23,7 @@ use super::marshal::Marshal;
 use super::variable::OUT_OF_LINE_END_MAX;
 use crate::client::binding::Grip;
 use crate::error::{CallError, NotExecuted};
+use crate::passed::Due;
 
 /// Results, in place on the A-stack. Dropping it gives the A-stack back.
 ///
@@ -29,8 +31,8 @@ use crate::error::{CallError, NotExecuted};
 /// so a stub has it in registers.
 #[derive(Debug)]
 pub struct Reply<'b> {
-    grip: Grip<'b>,
-    procedure: u32,
+    pub(super) grip: Grip<'b>,
+    pub(super) procedure: u32,
     raised: u32,
     message_bytes: u32,
     out_of_line: Option<Arc<Segment>>,
@@ -158,7 +160,22 @@ impl<'b> Reply<'b> {
         &self,
         kinds: [DescriptorKind; N],
     ) -> Result<[OwnedFd; N], Box<CallError>> {
-        self.grip.take_descriptors(self.procedure, kinds)
+        let due = Due { kinds: &kinds, optional: &[] };
+        let (came, _) = self.grip.take_descriptors(self.procedure, due)?;
+        Ok(all_of(came))
+    }
+
+    /// The same where some may be absent: those that may, in their order, each with the byte of
+    /// the message that says whether it is there.
+    ///
+    /// # Errors: [`CallError::Peer`] also if a byte is neither 0 nor 1.
+    pub fn optional_descriptors<const N: usize, const M: usize>(
+        &self,
+        kinds: [DescriptorKind; N],
+        optional: [(DescriptorKind, u8); M],
+    ) -> Result<Passed<N, M>, Box<CallError>> {
+        let (came, present) = self.each_descriptor(&kinds, &optional)?;
+        Ok((all_of(came), all_of(present)))
     }
 
     /// 0 if the procedure returned, n if it raised the n-th of its exceptions.
