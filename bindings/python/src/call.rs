@@ -1,6 +1,5 @@
 //! Calling: a binding, and one call through it.
 
-use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use send_wrapper::SendWrapper;
 
-use crate::descriptor::{Descriptor, Passed};
+use crate::descriptor::{Came, Descriptor, Passed};
 use crate::domain::{check_own, domain};
 use crate::errors;
 use crate::knobs::WaitPolicy;
@@ -302,7 +301,7 @@ fn duration(seconds: f64) -> PyResult<Duration> {
 }
 
 /// A reply, and the descriptors beside it.
-pub type Replied<'b> = (Reply<'b>, Vec<PeerDescriptor>);
+pub type Replied<'b> = (Reply<'b>, Vec<Came>);
 
 /// Posts a call whose reply is collected later.
 fn posted<'b>(
@@ -349,7 +348,7 @@ pub fn fill_call<'b, 'd>(
             variable.put_opaque(client.opaque(payload.argument())?);
         }
     }
-    if !procedure.reply.descriptors.is_empty() {
+    if procedure.reply.descriptors.count() > 0 {
         call.expect_descriptors();
     }
     if !filled.passed.is_empty() {
@@ -361,12 +360,15 @@ pub fn fill_call<'b, 'd>(
 
 /// A reply with what came beside it.
 pub fn replied<'b>(procedure: &Procedure, reply: Reply<'b>) -> Result<Replied<'b>, Box<CallError>> {
-    let kinds = procedure.reply.descriptors.as_slice();
+    let Message { descriptors, fixed_bytes, .. } = &procedure.reply;
     let came = match reply.raised() {
-        0 if !kinds.is_empty() => reply.each_descriptor(kinds)?,
+        0 if descriptors.count() > 0 => {
+            let claims = descriptors.claims(*fixed_bytes, |fixed| reply.copy_fixed(fixed));
+            descriptors.in_order(reply.each_descriptor(descriptors.kinds(), &claims)?)
+        }
         _ => Vec::new(),
     };
-    Ok((reply, came.into_iter().map(PeerDescriptor::from).collect()))
+    Ok((reply, came))
 }
 
 impl Binding {
@@ -442,7 +444,7 @@ fn values<'py>(
     py: Python<'py>,
     plan: &Plan,
     message: &Message,
-    (reply, came): (&Reply<'_>, Vec<PeerDescriptor>),
+    (reply, came): (&Reply<'_>, Vec<Came>),
 ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
     if message.parts.is_empty() {
         return Ok(smallvec::SmallVec::new());

@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt};
 
+use crate::table::{Part, Place};
 use crate::words::wrong_type;
 use crate::wrong::Wrong;
 
@@ -24,13 +25,19 @@ pub struct Descriptor {
     held: Mutex<Option<PeerDescriptor>>,
 }
 
+/// A descriptor that came with a call; `None` is absent.
+pub type Came = Option<PeerDescriptor>;
+
 /// A descriptor that goes with a message.
 pub struct Passed {
     pub name: &'static str,
     pub kind: DescriptorKind,
     /// What Python calls it.
     pub number: c_int,
-    own: OwnedFd,
+    /// It may be absent. Those that may go behind the others.
+    pub is_optional: bool,
+    /// `None`: it is absent.
+    own: Option<OwnedFd>,
 }
 
 impl Descriptor {
@@ -112,15 +119,30 @@ impl Passed {
         // what has the number then: a wrong file at worst, as with every number of Python's.
         let given = unsafe { BorrowedFd::borrow_raw(number) };
         match given.try_clone_to_owned() {
-            Ok(own) => Ok(Passed { name, kind, number, own }),
+            Ok(own) => Ok(Passed { name, kind, number, is_optional: false, own: Some(own) }),
             Err(error) if error.raw_os_error() == Some(libc::EBADF) => Err(not_open),
             Err(error) => Err(Wrong::Python(error.into())),
         }
     }
 
-    /// The duplicate.
+    /// One that is absent.
+    pub fn absent((name, kind): (&'static str, DescriptorKind)) -> Passed {
+        Passed { name, kind, number: -1, is_optional: true, own: None }
+    }
+
+    /// The same, where it might have been absent.
+    pub fn or_none(self) -> Passed {
+        Passed { is_optional: true, ..self }
+    }
+
+    /// The duplicate, if it is not absent.
+    pub fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        self.own.as_ref().map(AsFd::as_fd)
+    }
+
+    /// The duplicate of one that is not absent.
     pub fn into_own(self) -> OwnedFd {
-        self.own
+        self.own.expect("it is there")
     }
 
     /// What a procedure returns: a number is handed over, and closed here; an object keeps what it
@@ -137,9 +159,64 @@ impl Passed {
     }
 }
 
-impl AsFd for Passed {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.own.as_fd()
+/// What has to come with a message: what must, and what may, each with the byte of the message that
+/// says whether it is there.
+#[derive(Debug, Default)]
+pub struct Descriptors {
+    kinds: Vec<DescriptorKind>,
+    optional: Vec<(DescriptorKind, usize)>,
+    /// Of each, in the order of the parts: whether it may be absent.
+    order: Vec<bool>,
+}
+
+impl Descriptors {
+    /// Of a message of these parts.
+    pub fn of(parts: &[Part]) -> Descriptors {
+        let mut all = Descriptors::default();
+        for part in parts {
+            let Place::Descriptor { kind, presence_at } = part.place else { continue };
+            all.order.push(presence_at.is_some());
+            match presence_at {
+                Some(at) => all.optional.push((kind, at)),
+                None => all.kinds.push(kind),
+            }
+        }
+        all
+    }
+
+    /// How many go with a message, absent ones as well.
+    pub fn count(&self) -> usize {
+        self.order.len()
+    }
+
+    /// What must come.
+    pub fn kinds(&self) -> &[DescriptorKind] {
+        &self.kinds
+    }
+
+    /// What may come, each with whether it does, as the message says whose fixed part is copied by
+    /// `copy`.
+    pub fn claims(
+        &self,
+        fixed_bytes: usize,
+        copy: impl FnOnce(&mut [u8]),
+    ) -> Vec<(DescriptorKind, u8)> {
+        if self.optional.is_empty() {
+            return Vec::new();
+        }
+        let mut fixed = vec![0; fixed_bytes];
+        copy(&mut fixed);
+        self.optional.iter().map(|(kind, at)| (*kind, fixed[*at])).collect()
+    }
+
+    /// What came, in the order of the parts.
+    pub fn in_order(&self, came: (Vec<OwnedFd>, Vec<Option<OwnedFd>>)) -> Vec<Came> {
+        let (mut all, mut optional) = (came.0.into_iter().map(Some), came.1.into_iter());
+        let next = self.order.iter().map(|is_optional| match is_optional {
+            true => optional.next(),
+            false => all.next(),
+        });
+        next.map(|one| one.flatten().map(PeerDescriptor::from)).collect()
     }
 }
 

@@ -6,7 +6,6 @@ use nearcall::OpaqueIn;
 use nearcall::raw::{
     self, DescriptorKind, Incoming, MESSAGE_BYTES_MAX, Malformed, Room, UNBOUNDED, check_received,
 };
-use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -14,7 +13,7 @@ use pyo3::types::{PyByteArray, PyBytes, PyString};
 use send_wrapper::SendWrapper;
 use smallvec::{SmallVec, smallvec};
 
-use crate::descriptor::{Descriptor, Passed};
+use crate::descriptor::{Came, Descriptor, Passed};
 use crate::feed::Batch;
 use crate::read::{self, Reader, Unread, check_text};
 use crate::table::{Form, Kind, Message, Numbers, Part, Place, Table, Type};
@@ -75,11 +74,24 @@ impl Filled {
         &mut self,
         value: &Bound<'_, PyAny>,
         named: (&'static str, DescriptorKind),
+        presence_at: Option<usize>,
         side: Side,
     ) -> Result<(), Wrong> {
-        self.passed.push(match side {
+        if let (Some(at), true) = (presence_at, value.is_none()) {
+            self.fixed[at] = 0;
+            self.passed.push(Passed::absent(named));
+            return Ok(());
+        }
+        let passed = match side {
             Side::Client | Side::Posting => Passed::of(value, named)?,
             Side::Server => Passed::returned(value, named)?,
+        };
+        self.passed.push(match presence_at {
+            Some(at) => {
+                self.fixed[at] = 1;
+                passed.or_none()
+            }
+            None => passed,
         });
         Ok(())
     }
@@ -132,7 +144,9 @@ pub fn fill<'v, 'py: 'v>(
     let mut first = None;
     for (part, value) in message.parts.iter().zip(values) {
         let put = match part.place {
-            Place::Descriptor { kind } => filled.pass(&value, (part.name, kind), side),
+            Place::Descriptor { kind, presence_at } => {
+                filled.pass(&value, (part.name, kind), presence_at, side)
+            }
             // Whatever is wrong, descriptors that were handed over are taken, and so closed.
             _ if first.is_some() => continue,
             _ => {
@@ -144,6 +158,7 @@ pub fn fill<'v, 'py: 'v>(
             first.get_or_insert((wrong, part.name));
         }
     }
+    filled.passed.sort_by_key(|passed| passed.is_optional);
     first.map_or(Ok(filled), Err)
 }
 
@@ -295,7 +310,7 @@ pub fn values<'py>(
     table: &Table,
     fixed: &[u8],
     incoming: Option<Incoming<'_>>,
-    came: Vec<PeerDescriptor>,
+    came: Vec<Came>,
 ) -> Result<SmallVec<[Bound<'py, PyAny>; 4]>, Unread> {
     let mut taker = Taker { py, table, fixed, incoming, came: came.into_iter() };
     let read = |taker: &mut Taker<'_, 'py>, part: &Part| taker.get(&part.declared, &part.place);
@@ -319,7 +334,7 @@ struct Taker<'m, 'py> {
     table: &'m Table,
     fixed: &'m [u8],
     incoming: Option<Incoming<'m>>,
-    came: std::vec::IntoIter<PeerDescriptor>,
+    came: std::vec::IntoIter<Came>,
 }
 
 impl<'py> Taker<'_, 'py> {
@@ -333,8 +348,10 @@ impl<'py> Taker<'_, 'py> {
                 self.payload(declared, *form, u32::from_le_bytes(length))
             }
             Place::Descriptor { .. } => {
-                let came = self.came.next().map(Descriptor::new);
-                Ok(Bound::new(self.py, came.ok_or_else(|| Malformed::range(0u8))?)?.into_any())
+                match self.came.next().ok_or_else(|| Malformed::range(0u8))? {
+                    Some(came) => Ok(Bound::new(self.py, Descriptor::new(came))?.into_any()),
+                    None => Ok(self.py.None().into_bound(self.py)),
+                }
             }
             Place::Members(places) => {
                 let Type::Declared(row) = declared else {

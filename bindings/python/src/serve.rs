@@ -1,17 +1,16 @@
 //! Serving: procedures written in Python, entered from the domain's processors.
 
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::name::Scope;
 use nearcall::raw::{Arguments, Entries, Malformed, Outcome, Replied, Results};
 use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError, WrongDescriptor};
-use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
+use crate::descriptor::Came;
 use crate::domain::domain;
 use crate::errors;
 use crate::messages::{self, Filled, Fixed, Side};
@@ -338,24 +337,20 @@ impl Object {
 }
 
 /// The descriptors that came with a call.
-pub fn came(
-    message: &Message,
-    arguments: &Arguments<'_>,
-) -> Result<Vec<PeerDescriptor>, Malformed> {
-    match message.descriptors.as_slice() {
-        [] => Ok(Vec::new()),
-        kinds => {
-            let came = arguments.each_descriptor(kinds)?;
-            Ok(came.into_iter().map(PeerDescriptor::from).collect())
-        }
+pub fn came(message: &Message, arguments: &Arguments<'_>) -> Result<Vec<Came>, Malformed> {
+    let Message { descriptors, fixed_bytes, .. } = message;
+    if descriptors.count() == 0 {
+        return Ok(Vec::new());
     }
+    let claims = descriptors.claims(*fixed_bytes, |fixed| arguments.copy_fixed(fixed));
+    Ok(descriptors.in_order(arguments.each_descriptor(descriptors.kinds(), &claims)?))
 }
 
 /// The arguments, copied from the A-stack, and the descriptors that came with them.
 pub fn given<'py>(
     py: Python<'py>,
     table: &Table,
-    (message, came): (&Message, Vec<PeerDescriptor>),
+    (message, came): (&Message, Vec<Came>),
     arguments: &Arguments<'_>,
 ) -> Result<smallvec::SmallVec<[Bound<'py, PyAny>; 4]>, Unserved> {
     let mut fixed = Fixed::from_elem(0, message.fixed_bytes);

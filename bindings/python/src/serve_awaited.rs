@@ -9,12 +9,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nearcall::raw::{Arguments, Deferred, Outcome, Refusal};
-use nearcall_os::descriptor::PeerDescriptor;
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::current::CurrentCall;
+use crate::descriptor::Came;
 use crate::domain;
 use crate::errors;
 use crate::serve::{Object, Unserved, came, given, outcome, reply};
@@ -29,7 +29,7 @@ pub struct SetAside {
     procedure: usize,
     call: Deferred,
     /// The descriptors that came with it.
-    came: Vec<PeerDescriptor>,
+    came: Vec<Came>,
 }
 
 /// A call that an event loop runs. Held by nobody any more, it is to its client what a procedure is
@@ -42,7 +42,7 @@ pub struct ServedCall {
     /// keeps nothing of its client.
     call: Mutex<Option<Deferred>>,
     /// `None` once its arguments were read.
-    came: Mutex<Option<Vec<PeerDescriptor>>>,
+    came: Mutex<Option<Vec<Came>>>,
     /// What it is to open.
     opening: Mutex<Option<Opening>>,
     /// The feed to one side that it has opened, until its task is done.

@@ -8,6 +8,7 @@ use nearcall::raw::DescriptorKind;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 
+use crate::descriptor::Descriptors;
 use crate::words::{Number, Word};
 use crate::write::word_of;
 
@@ -277,7 +278,7 @@ pub struct Message {
     pub lent: Option<usize>,
     pub has_payloads: bool,
     /// What goes beside it, in the order of the parts.
-    pub descriptors: Vec<DescriptorKind>,
+    pub descriptors: Descriptors,
 }
 
 /// One value of a message.
@@ -303,9 +304,10 @@ pub enum Place {
         at: usize,
         form: Form,
     },
-    /// Not in the message: beside it.
+    /// Not in the message: beside it. If it may be absent, whether it is there stands at a byte.
     Descriptor {
         kind: DescriptorKind,
+        presence_at: Option<usize>,
     },
     /// Member by member.
     Members(Vec<Place>),

@@ -11,6 +11,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString, PyTuple};
 
+use crate::descriptor::Descriptors;
 use crate::table::{
     Declared, Field, Form, Kind, Member, Message, Numbers, Part, Place, Plan, Procedure, Range,
     Rest, Role, Table, Type,
@@ -382,13 +383,9 @@ fn message(tuple: &Bound<'_, PyTuple>, table: &Table, capacity: usize) -> PyResu
         let place = part_place(&inner(&part, 2)?, &declared, table, fixed_bytes)?;
         parts.push(Part { name, declared, place });
     }
-    let descriptors = parts.iter().filter_map(|part| match part.place {
-        Place::Descriptor { kind } => Some(kind),
-        _ => None,
-    });
-    let descriptors: Vec<DescriptorKind> = descriptors.collect();
-    if descriptors.len() > DESCRIPTORS_MAX {
-        return Err(refused("descriptors", descriptors.len()));
+    let descriptors = Descriptors::of(&parts);
+    if descriptors.count() > DESCRIPTORS_MAX {
+        return Err(refused("descriptors", descriptors.count()));
     }
     let has_payloads = parts.iter().any(|part| part.place.has_payload());
     // What is lent is never in the head line: it lies in one piece.
@@ -467,7 +464,14 @@ fn part_place(
         "socket" => DescriptorKind::Socket,
         other => return Err(refused("kind of descriptor", other)),
     };
-    Ok(Place::Descriptor { kind })
+    let presence_at = match tuple.len() {
+        3 => Some(at::<usize>(tuple, 2)?),
+        _ => None,
+    };
+    match presence_at {
+        Some(at) if at >= fixed_bytes => Err(refused("presence at", at)),
+        _ => Ok(Place::Descriptor { kind, presence_at }),
+    }
 }
 
 fn place(

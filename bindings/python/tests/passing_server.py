@@ -58,6 +58,9 @@ class Vault(passing.VaultServer):
     def open_count(self) -> int:
         return len(os.listdir("/proc/self/fd"))
 
+    def either(self, link: typing.Any, file: typing.Any) -> typing.Any:
+        return (None, file.detach()) if link is None else (link, None)
+
 
 class Held:
     """Counts itself for as long as it is there."""

@@ -160,6 +160,36 @@ def test_a_wrong_kind_names_parameter_value_and_what_is_wanted(
             vault.swap(file, "123456789", link)
 
 
+def test_one_that_is_absent_is_none(
+    vault: typing.Any, passing: Passing, links: tuple[socket.socket, socket.socket]
+) -> None:
+    waiting, posting = passing.VaultAsyncClient(vault.binding), vault.posting
+    calls: list[typing.Callable[..., typing.Any]] = [
+        vault.either,
+        lambda *given: asyncio.run(waiting.either(*given)),
+        lambda *given: posting.either(*given).collect(),
+    ]
+    with tempfile.TemporaryFile() as file:
+        # What stands for one that is absent is made once a process, and stays.
+        vault.either(None, file)
+        vault.either(links[0], file)
+        with nothing_leaks(vault):
+            for call in calls:
+                back, same = call(links[0], file)
+                assert same is None and is_same(back.fileno(), links[0].fileno())
+                back.close()
+                back, same = call(None, file)
+                assert back is None and is_same(same.fileno(), file.fileno())
+                same.close()
+                with pytest.raises(nearcall.UsageError, match="link is .* no socket"):
+                    call(file, file)
+                with pytest.raises(TypeError, match="descriptor"):
+                    call(links[0], None)
+                # A number that is none is no way to say so.
+                with pytest.raises(nearcall.UsageError, match="link is -1"):
+                    call(-1, file)
+
+
 def test_results_that_are_refused_leave_nothing_open(vault: typing.Any) -> None:
     with nothing_leaks(vault):
         for _ in range(5):

@@ -36,7 +36,8 @@
  *    read, inout may be changed as above, out holds nothing. To raise there, an environment is begun
  *    with nearcall_begin, and empty afterwards.
  *  - A descriptor (@fd) that a call is given stays the caller's; one that it returns is the caller's,
- *    who closes it. After an error it is -1. One that a procedure is given is the procedure's, which
+ *    who closes it. After an error it is -1, and so is one that is absent, which it may be if it is
+ *    @optional, as an argument and as a result. One that a procedure is given is the procedure's, which
  *    closes it; one that it returns is the stub's, which closes it once it is sent. Nothing is open
  *    in a server of a call that was refused. One from nearcall_introduce_<interface> is an
  *    introduction (@fd(BINDING)); nearcall_introduced_<interface> closes it, whatever happens.
@@ -326,10 +327,13 @@ typedef struct nearcall_put {
 #define NEARCALL_DESCRIPTOR_SOCKET 3u
 #define NEARCALL_DESCRIPTOR_BINDING 4u
 
-/* A descriptor that goes or comes beside a message, and what it has to be; -1 is none. */
+/* A descriptor that goes or comes beside a message, and what it has to be; -1 is none. Those that
+ * may be absent stand behind the others. */
 typedef struct nearcall_descriptor {
     const char *name;
-    uint32_t kind;
+    uint16_t kind;
+    bool is_optional; /* it may be absent */
+    uint8_t is_there; /* of one that may be absent and comes: 1 or 0, as the message says */
     int fd;
 } nearcall_descriptor;
 

@@ -514,6 +514,18 @@ class descriptor {
     int fd_ = -1;
 };
 
+namespace detail {
+
+/* A descriptor that may be absent, as C has it: -1 then. */
+inline std::optional<descriptor> present(int fd) {
+    descriptor own(fd);
+    return own ? std::optional<descriptor>(std::move(own)) : std::nullopt;
+}
+
+inline int released(std::optional<descriptor> own) { return own ? own->release() : -1; }
+
+} // namespace detail
+
 /* A call that was posted, and evaluates to a `T`: what is returned, then inout and out parameters, a
  * tuple if there are several. Any thread may collect it, once, while its client is there. When this
  * goes before, what the call brings is dropped, and nobody waits for it. */

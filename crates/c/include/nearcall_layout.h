@@ -112,6 +112,8 @@ NEARCALL_ASSERT(offsetof(nearcall_message, descriptors) == 32);
 NEARCALL_ASSERT(sizeof(nearcall_descriptor) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_descriptor, name) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_descriptor, kind) == 8);
+NEARCALL_ASSERT(offsetof(nearcall_descriptor, is_optional) == 10);
+NEARCALL_ASSERT(offsetof(nearcall_descriptor, is_there) == 11);
 NEARCALL_ASSERT(offsetof(nearcall_descriptor, fd) == 12);
 
 NEARCALL_ASSERT(sizeof(nearcall_take) == 24);

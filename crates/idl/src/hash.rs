@@ -19,8 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::layout::{ItemKind, MessageLayout, OperationLayout, Place, Root, members, range};
 use crate::model::{
-    Annotation, DeclarationId, DescriptorKind, Direction, Kind, Member, Model, Operation, Type,
-    Value,
+    Annotation, DeclarationId, Descriptor, Direction, Kind, Member, Model, Operation, Type, Value,
 };
 
 /// Changes whenever the meaning of the hashed text does.
@@ -159,9 +158,10 @@ impl Canonical<'_> {
         let _ = self.text.write_fmt(arguments);
     }
 
-    fn descriptor(&mut self, kind: Option<DescriptorKind>) {
-        if let Some(kind) = kind {
-            self.add(format_args!("descriptor {} ", kind.word()));
+    fn descriptor(&mut self, descriptor: Option<Descriptor>) {
+        if let Some(Descriptor { kind, is_optional }) = descriptor {
+            let optional = if is_optional { "optional " } else { "" };
+            self.add(format_args!("{optional}descriptor {} ", kind.word()));
         }
     }
 
@@ -187,6 +187,7 @@ impl Canonical<'_> {
                     self.add(format_args!(" image {bytes} at {}\n", item.at));
                 }
                 ItemKind::Length => self.add(format_args!(" length at {}\n", item.at)),
+                ItemKind::Presence => self.add(format_args!(" presence at {}\n", item.at)),
             }
         }
         for payload in &message.payloads {

@@ -36,7 +36,7 @@ pub use size::{
 
 use nearcall_abi::AStackClass;
 
-use crate::model::{DeclarationId, DescriptorKind, Interface, Model, Operation};
+use crate::model::{DeclarationId, Descriptor, Interface, Model, Operation};
 
 /// Most scalars that a fixed struct is taken apart into; a larger one crosses as an image.
 pub const LEAVES_MAX: usize = 64;
@@ -90,6 +90,8 @@ pub enum ItemKind {
     },
     /// How long its payload in the variable part is, in what its form counts: 4 bytes.
     Length,
+    /// Whether a descriptor, which goes beside the message, is there: a byte, 0 or 1.
+    Presence,
 }
 
 /// Something in the variable part.
@@ -208,7 +210,7 @@ pub fn is_optional(model: &Model, exception: Option<DeclarationId>, root: Root) 
 
 impl Operation {
     /// What descriptor a root is, if it is one.
-    pub fn descriptor(&self, root: Root) -> Option<DescriptorKind> {
+    pub fn descriptor(&self, root: Root) -> Option<Descriptor> {
         match root {
             Root::Returned => self.returns_descriptor,
             Root::Parameter(index) => self.parameters.get(index as usize)?.descriptor,

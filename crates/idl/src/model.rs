@@ -275,8 +275,8 @@ pub struct Operation {
     pub returns_opaque: bool,
     /// `@prealloc` on the operation applies to what it returns, as [`Parameter::is_prealloc`].
     pub returns_prealloc: bool,
-    /// `@fd` on the operation: what it returns is a descriptor of this kind.
-    pub returns_descriptor: Option<DescriptorKind>,
+    /// `@fd` on the operation: what it returns is a descriptor.
+    pub returns_descriptor: Option<Descriptor>,
     /// `@feed` on the operation: it returns items. Not in a whole model: see [`Operation::feed`].
     pub returns_feed: bool,
     /// One of the procedures that carry a feed, if it is one.
@@ -331,9 +331,8 @@ pub struct Parameter {
     /// `@typical(bytes)`: how much of its variable part most calls have at most, which then lies on
     /// the A-stack, and what is longer out of line (I10). Only on what has a variable part.
     pub typical_bytes: Option<u32>,
-    /// `@fd`: a descriptor of this kind; in the message there is nothing of it. Only on a `long`,
-    /// and not inout.
-    pub descriptor: Option<DescriptorKind>,
+    /// `@fd`: a descriptor, which goes beside the message. Only on a `long`, and not inout.
+    pub descriptor: Option<Descriptor>,
     /// `@feed`: it is sent item by item. Not in a whole model: see [`Operation::feed`].
     pub is_feed: bool,
     /// All annotations.
@@ -362,6 +361,15 @@ pub enum FeedPart {
     Put,
     /// Says that there are no more, and returns what the operation returns.
     End,
+}
+
+/// A descriptor that is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    /// What it has to be.
+    pub kind: DescriptorKind,
+    /// `@optional`: it may be absent, which a byte of the message says.
+    pub is_optional: bool,
 }
 
 /// What a descriptor that is passed has to be.

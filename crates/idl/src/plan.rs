@@ -139,6 +139,17 @@ pub enum Passing {
     Descriptor,
 }
 
+/// A descriptor that goes beside a message. Those that may be absent go behind the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Which value it is.
+    pub root: Root,
+    /// What it has to be.
+    pub kind: DescriptorKind,
+    /// It may be absent: byte of the message that says whether it is there.
+    pub presence_at: Option<u32>,
+}
+
 /// One step of a stub.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
@@ -166,10 +177,13 @@ pub enum Step {
     Variable { at: u32, payloads: Vec<(Place, Form)> },
     /// Copy a payload.
     PutPayload { place: Place, form: Form },
+    /// Store whether a descriptor is there: 1, or 0.
+    PutPresence { root: Root, at: u32 },
     /// Say that descriptors come back.
     ExpectDescriptors,
-    /// Send descriptors ahead of the A-stack, refusing one of another kind.
-    PutDescriptors { descriptors: Vec<(Root, DescriptorKind)> },
+    /// Send descriptors ahead of the A-stack, refusing one of another kind, and in the place of one
+    /// that is absent what stands for it.
+    PutDescriptors { descriptors: Vec<Passed> },
     /// Post the A-stack and wait for the reply.
     Post { fixed_bytes: u32 },
     /// Post the A-stack and return.
@@ -178,8 +192,8 @@ pub enum Step {
     NothingRaised,
     /// Branch: 0 goes on with `reply`, n with `raised[n - 1]`, anything else is refused.
     Dispatch { exceptions: u32 },
-    /// Take the descriptors that came: exactly these, of these kinds.
-    TakeDescriptors { descriptors: Vec<(Root, DescriptorKind)> },
+    /// Take the descriptors that came: exactly these, of these kinds, unless they are absent.
+    TakeDescriptors { descriptors: Vec<Passed> },
     /// Load a word, judge the copy.
     GetScalar { place: Place, at: u32, scalar: Scalar, check: Check },
     /// Load an array of elements.
@@ -251,6 +265,7 @@ impl Step {
                 | Step::PutLength { .. }
                 | Step::PutLentLength { .. }
                 | Step::Variable { .. }
+                | Step::PutPresence { .. }
                 | Step::ExpectDescriptors
                 | Step::PutDescriptors { .. }
         )

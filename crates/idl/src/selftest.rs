@@ -245,7 +245,7 @@ fn raising(operation: &Operation, index: usize, maker: &mut Maker<'_, '_>) -> An
 fn returned(operation: &Operation, maker: &mut Maker<'_, '_>) -> Option<Value> {
     let declared = operation.returns.as_ref()?;
     Some(match operation.returns_descriptor {
-        Some(kind) => maker.descriptor(kind),
+        Some(descriptor) => maker.descriptor(descriptor),
         None => maker.value(declared, &operation.annotations),
     })
 }
@@ -259,7 +259,7 @@ fn by_parameter(
     let values = operation.parameters.iter().map(|parameter| {
         let is_there = parameter.direction != but;
         is_there.then(|| match parameter.descriptor {
-            Some(kind) => maker.descriptor(kind),
+            Some(descriptor) => maker.descriptor(descriptor),
             None => maker.value(&parameter.declared, &parameter.annotations),
         })
     });

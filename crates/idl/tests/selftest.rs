@@ -423,7 +423,7 @@ fn each_kind_of_open_file_goes_both_ways_and_keeps_no_writer_waiting() {
     let test = Selftest::new(&model, 1).expect("it has operations");
     let mut seen = BTreeSet::new();
     let mut see = |way: &'static str, value: &Option<Value>| {
-        if let Some(Value::Opened { kind, text }) = value {
+        if let Some(Value::Opened { kind, text, .. }) = value {
             assert!(text.len() <= OPENED_BYTES_MAX as usize, "{text:?}");
             seen.insert((way, kind.word(), text.len()));
         }

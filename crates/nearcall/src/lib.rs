@@ -53,6 +53,7 @@ mod domain;
 mod error;
 mod housekeeping;
 pub mod name;
+mod passed;
 #[allow(unsafe_code)]
 pub mod raw;
 mod region;

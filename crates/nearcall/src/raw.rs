@@ -54,6 +54,7 @@ pub use brief_call::{BriefCall, BriefResults};
 pub use call::{Call, Claimed};
 pub use claiming::Claiming;
 pub use client::Client;
+pub use descriptors::Passed;
 pub use element::{Element, counted_bytes, element_bytes};
 pub use exchanges::{Ends, InletEnd, OutletEnd, exchange, inlet, outlet};
 pub use incoming::{Incoming, Payload};

@@ -213,7 +213,7 @@ fn is_whole_pages(bytes: usize) -> bool {
 }
 
 /// A memory file that cannot be executed, on kernels that know how to promise it (6.3).
-fn memory_file(name: &str) -> Result<OwnedFd, Errno> {
+pub(crate) fn memory_file(name: &str) -> Result<OwnedFd, Errno> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     match rustix::fs::memfd_create(name, flags | MemfdFlags::NOEXEC_SEAL) {
         Err(Errno::INVAL) => rustix::fs::memfd_create(name, flags),

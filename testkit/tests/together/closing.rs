@@ -27,7 +27,7 @@ const LINGER: Duration = Duration::from_secs(600);
 const ANSWERED: Duration = Duration::from_secs(60);
 
 /// A socket whose last close waits, and the other end, which keeps it waiting.
-fn lingering() -> (OwnedFd, TcpStream) {
+pub fn lingering() -> (OwnedFd, TcpStream) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let mut sent = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let (kept, _) = listener.accept().unwrap();

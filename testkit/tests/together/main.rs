@@ -2,6 +2,7 @@
 //! no processor waits for the longest test of each file. Whatever counts or changes something of
 //! its process has a program of its own beside this folder.
 
+mod absent;
 mod activation;
 mod ahead;
 mod awaited_feeds;

@@ -233,10 +233,168 @@ static void nc_call_1(const vault_Vault *client) {
     {
         nearcall_environment env;
         nc_shown outcome = {NULL, 0, 0};
+        int32_t a_log;
+        memset(&a_log, 0, sizeof a_log);
+        a_log = nc_opened(NC_ANY, "");
+        int32_t a_kept;
+        memset(&a_kept, 0, sizeof a_kept);
+        int32_t returned;
+        memset(&returned, 0, sizeof returned);
+        nc_round(1, 5);
+        returned = vault_Vault_find(client, a_log, &a_kept, &env);
+        if (env.outcome == NEARCALL_RETURNED) {
+            nc_put(&outcome, "returned");
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, returned);
+                nc_same("vault::Vault::find", 0, "returned", &got, "\"Z\"");
+            }
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, a_kept);
+                nc_same("vault::Vault::find", 0, "kept", &got, "none");
+            }
+        } else {
+            nc_put(&outcome, env.message);
+        }
+        nc_same("vault::Vault::find", 0, "outcome", &outcome, "returned");
+        nearcall_close(a_log);
+        nearcall_environment_release(&env);
+    }
+    {
+        nearcall_environment env;
+        nc_shown outcome = {NULL, 0, 0};
+        int32_t a_log;
+        memset(&a_log, 0, sizeof a_log);
+        a_log = -1;
+        int32_t a_kept;
+        memset(&a_kept, 0, sizeof a_kept);
+        int32_t returned;
+        memset(&returned, 0, sizeof returned);
+        nc_round(1, 5);
+        returned = vault_Vault_find(client, a_log, &a_kept, &env);
+        if (env.outcome == NEARCALL_RETURNED) {
+            nc_put(&outcome, "returned");
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, returned);
+                nc_same("vault::Vault::find", 1, "returned", &got, "none");
+            }
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, a_kept);
+                nc_same("vault::Vault::find", 1, "kept", &got, "none");
+            }
+        } else {
+            nc_put(&outcome, env.message);
+        }
+        nc_same("vault::Vault::find", 1, "outcome", &outcome, "returned");
+        nearcall_close(a_log);
+        nearcall_environment_release(&env);
+    }
+    {
+        nearcall_environment env;
+        nc_shown outcome = {NULL, 0, 0};
+        int32_t a_log;
+        memset(&a_log, 0, sizeof a_log);
+        a_log = -1;
+        int32_t a_kept;
+        memset(&a_kept, 0, sizeof a_kept);
+        int32_t returned;
+        memset(&returned, 0, sizeof returned);
+        nc_round(1, 5);
+        returned = vault_Vault_find(client, a_log, &a_kept, &env);
+        if (env.outcome == NEARCALL_RETURNED) {
+            nc_put(&outcome, "returned");
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, returned);
+                nc_same("vault::Vault::find", 2, "returned", &got, "none");
+            }
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, a_kept);
+                nc_same("vault::Vault::find", 2, "kept", &got, "\"\077%\\f0\\9f\\98\\80%\\22\\5c \077%\\f0\\9f\\98\\80%\\22\\5c \077%\\f0\\9f\\98\\80%\\22\\5c \077%\\f0\\9f\\98\\80%\\22\\5c \077%\\f0\\9f\\98\\80%\\22\\5c \077%\\f0\\9f\\98\\80%\\22\\5c \"");
+            }
+        } else {
+            nc_put(&outcome, env.message);
+        }
+        nc_same("vault::Vault::find", 2, "outcome", &outcome, "returned");
+        nearcall_close(a_log);
+        nearcall_environment_release(&env);
+    }
+    {
+        nearcall_environment env;
+        nc_shown outcome = {NULL, 0, 0};
+        int32_t a_log;
+        memset(&a_log, 0, sizeof a_log);
+        a_log = nc_opened(NC_ANY, " %a\012\"\303\251\360\237\230\200 %a\012\"\303\251\360\237\230\200 %a\012\"\303\251\360\237\230\200 %a\012\"\303\251\360\237\230\200 %a\012\"\303\251\360\237\230\200");
+        int32_t a_kept;
+        memset(&a_kept, 0, sizeof a_kept);
+        int32_t returned;
+        memset(&returned, 0, sizeof returned);
+        nc_round(1, 5);
+        returned = vault_Vault_find(client, a_log, &a_kept, &env);
+        if (env.outcome == NEARCALL_RETURNED) {
+            nc_put(&outcome, "returned");
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, returned);
+                nc_same("vault::Vault::find", 3, "returned", &got, "\"\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\"");
+            }
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, a_kept);
+                nc_same("vault::Vault::find", 3, "kept", &got, "none");
+            }
+        } else {
+            nc_put(&outcome, env.message);
+        }
+        nc_same("vault::Vault::find", 3, "outcome", &outcome, "returned");
+        nearcall_close(a_log);
+        nearcall_environment_release(&env);
+    }
+    {
+        nearcall_environment env;
+        nc_shown outcome = {NULL, 0, 0};
+        int32_t a_log;
+        memset(&a_log, 0, sizeof a_log);
+        a_log = nc_opened(NC_ANY, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        int32_t a_kept;
+        memset(&a_kept, 0, sizeof a_kept);
+        int32_t returned;
+        memset(&returned, 0, sizeof returned);
+        nc_round(1, 5);
+        returned = vault_Vault_find(client, a_log, &a_kept, &env);
+        if (env.outcome == NEARCALL_RETURNED) {
+            nc_put(&outcome, "returned");
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, returned);
+                nc_same("vault::Vault::find", 4, "returned", &got, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"");
+            }
+            {
+                nc_shown got = {NULL, 0, 0};
+                nc_put_opened(&got, a_kept);
+                nc_same("vault::Vault::find", 4, "kept", &got, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"");
+            }
+        } else {
+            nc_put(&outcome, env.message);
+        }
+        nc_same("vault::Vault::find", 4, "outcome", &outcome, "returned");
+        nearcall_close(a_log);
+        nearcall_environment_release(&env);
+    }
+}
+
+static void nc_call_2(const vault_Vault *client) {
+    {
+        nearcall_environment env;
+        nc_shown outcome = {NULL, 0, 0};
         int32_t a_given;
         memset(&a_given, 0, sizeof a_given);
-        a_given = nc_opened(NC_ANY, "\077");
-        nc_round(1, 1);
+        a_given = nc_opened(NC_ANY, "\303\251");
+        nc_round(2, 1);
         vault_Vault_leave(client, a_given, &env);
         if (env.outcome == NEARCALL_RETURNED) {
             nc_put(&outcome, "returned");
@@ -265,7 +423,8 @@ int main(int argc, char **argv) {
     }
     nc_call_0(client_0);
     nc_call_1(client_0);
-    status = nc_end(7);
+    nc_call_2(client_0);
+    status = nc_end(12);
     nearcall_release_vault_Vault(client_0);
     nearcall_domain_shut_down(domain);
     nearcall_domain_release(domain);

@@ -103,11 +103,71 @@ def call_0(client):
 
 
 def call_1(client):
+    """`vault::Vault::find`"""
+    place = "vault::Vault::find"
+
+    a_log = opened("ANY", "")
+    check.round(1, 5)
+    try:
+        got = client.find(a_log)
+        check.same((place, 0, "returned"), shown(got[0], "opened"), "\"Z\"")
+        check.same((place, 0, "kept"), shown(got[1], "opened"), "none")
+        outcome = "returned"
+    except nearcall.Error as error:
+        outcome = str(error)
+    check.same((place, 0, "outcome"), outcome, "returned")
+
+    a_log = None
+    check.round(1, 5)
+    try:
+        got = client.find(a_log)
+        check.same((place, 1, "returned"), shown(got[0], "opened"), "none")
+        check.same((place, 1, "kept"), shown(got[1], "opened"), "none")
+        outcome = "returned"
+    except nearcall.Error as error:
+        outcome = str(error)
+    check.same((place, 1, "outcome"), outcome, "returned")
+
+    a_log = None
+    check.round(1, 5)
+    try:
+        got = client.find(a_log)
+        check.same((place, 2, "returned"), shown(got[0], "opened"), "none")
+        check.same((place, 2, "kept"), shown(got[1], "opened"), "\"?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c \"")
+        outcome = "returned"
+    except nearcall.Error as error:
+        outcome = str(error)
+    check.same((place, 2, "outcome"), outcome, "returned")
+
+    a_log = opened("ANY", " %a\U0000000a\"\U000000e9\U0001f600 %a\U0000000a\"\U000000e9\U0001f600 %a\U0000000a\"\U000000e9\U0001f600 %a\U0000000a\"\U000000e9\U0001f600 %a\U0000000a\"\U000000e9\U0001f600")
+    check.round(1, 5)
+    try:
+        got = client.find(a_log)
+        check.same((place, 3, "returned"), shown(got[0], "opened"), "\"\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\"")
+        check.same((place, 3, "kept"), shown(got[1], "opened"), "none")
+        outcome = "returned"
+    except nearcall.Error as error:
+        outcome = str(error)
+    check.same((place, 3, "outcome"), outcome, "returned")
+
+    a_log = opened("ANY", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")
+    check.round(1, 5)
+    try:
+        got = client.find(a_log)
+        check.same((place, 4, "returned"), shown(got[0], "opened"), "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"")
+        check.same((place, 4, "kept"), shown(got[1], "opened"), "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"")
+        outcome = "returned"
+    except nearcall.Error as error:
+        outcome = str(error)
+    check.same((place, 4, "outcome"), outcome, "returned")
+
+
+def call_2(client):
     """`vault::Vault::leave`"""
     place = "vault::Vault::leave"
 
-    a_given = opened("ANY", "?")
-    check.round(1, 1)
+    a_given = opened("ANY", "\U000000e9")
+    check.round(2, 1)
     try:
         got = client.leave(a_given)
         outcome = "returned"
@@ -120,4 +180,5 @@ name = sys.argv[-1]
 client_0 = stubs.VaultClient.import_(name + "-0")
 call_0(client_0)
 call_1(client_0)
-check.end(7)
+call_2(client_0)
+check.end(12)

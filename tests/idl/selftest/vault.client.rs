@@ -11,12 +11,13 @@ use vault_selftest::*;
 pub fn main() {
     let name = std::env::args().next_back().unwrap_or_default();
     let domain = nearcall::Domain::new().expect("this is a domain");
-    let check = Check::new("client", 2);
+    let check = Check::new("client", 3);
     let client = vault::vault::VaultClient::import(&domain, &format!("{name}-0"))
         .unwrap_or_else(|error| panic!("{error}"));
     call_0(&client, &check);
     call_1(&client, &check);
-    check.end(7);
+    call_2(&client, &check);
+    check.end(12);
 }
 /// `vault::Vault::swap`
 fn call_0(client: &vault::vault::VaultClient, check: &Check) {
@@ -182,12 +183,94 @@ fn call_0(client: &vault::vault::VaultClient, check: &Check) {
         }
     }
 }
-/// `vault::Vault::leave`
+/// `vault::Vault::find`
 fn call_1(client: &vault::vault::VaultClient, check: &Check) {
+    const PLACE: &str = "vault::Vault::find";
+    {
+        let a_log: Option<std::os::fd::OwnedFd> =
+            Some(opened(nearcall::raw::DescriptorKind::Any, ""));
+        check.round(1, 5);
+        match client.find(a_log.as_ref().map(std::os::fd::AsFd::as_fd)) {
+            Ok((returned, a_kept)) => {
+                check.same((PLACE, 0, "returned"), &returned, "\"Z\"");
+                check.same((PLACE, 0, "kept"), &a_kept, "none");
+            }
+            Err(error) => check.differs((PLACE, 0, "outcome"), error, "returned"),
+        }
+    }
+    {
+        let a_log: Option<std::os::fd::OwnedFd> = None;
+        check.round(1, 5);
+        match client.find(a_log.as_ref().map(std::os::fd::AsFd::as_fd)) {
+            Ok((returned, a_kept)) => {
+                check.same((PLACE, 1, "returned"), &returned, "none");
+                check.same((PLACE, 1, "kept"), &a_kept, "none");
+            }
+            Err(error) => check.differs((PLACE, 1, "outcome"), error, "returned"),
+        }
+    }
+    {
+        let a_log: Option<std::os::fd::OwnedFd> = None;
+        check.round(1, 5);
+        match client.find(a_log.as_ref().map(std::os::fd::AsFd::as_fd)) {
+            Ok((returned, a_kept)) => {
+                check.same((PLACE, 2, "returned"), &returned, "none");
+                check.same(
+                    (PLACE, 2, "kept"),
+                    &a_kept,
+                    "\"?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c ?%\\f0\\9f\\98\\80%\\22\\5c \"",
+                );
+            }
+            Err(error) => check.differs((PLACE, 2, "outcome"), error, "returned"),
+        }
+    }
+    {
+        let a_log: Option<std::os::fd::OwnedFd> = Some(opened(
+            nearcall::raw::DescriptorKind::Any,
+            " %a\n\"é😀 %a\n\"é😀 %a\n\"é😀 %a\n\"é😀 %a\n\"é😀",
+        ));
+        check.round(1, 5);
+        match client.find(a_log.as_ref().map(std::os::fd::AsFd::as_fd)) {
+            Ok((returned, a_kept)) => {
+                check.same(
+                    (PLACE, 3, "returned"),
+                    &returned,
+                    "\"\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\\22\\e2\\82\\ac  \\22{\\5c\"",
+                );
+                check.same((PLACE, 3, "kept"), &a_kept, "none");
+            }
+            Err(error) => check.differs((PLACE, 3, "outcome"), error, "returned"),
+        }
+    }
+    {
+        let a_log: Option<std::os::fd::OwnedFd> = Some(opened(
+            nearcall::raw::DescriptorKind::Any,
+            "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+        ));
+        check.round(1, 5);
+        match client.find(a_log.as_ref().map(std::os::fd::AsFd::as_fd)) {
+            Ok((returned, a_kept)) => {
+                check.same(
+                    (PLACE, 4, "returned"),
+                    &returned,
+                    "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"",
+                );
+                check.same(
+                    (PLACE, 4, "kept"),
+                    &a_kept,
+                    "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"",
+                );
+            }
+            Err(error) => check.differs((PLACE, 4, "outcome"), error, "returned"),
+        }
+    }
+}
+/// `vault::Vault::leave`
+fn call_2(client: &vault::vault::VaultClient, check: &Check) {
     const PLACE: &str = "vault::Vault::leave";
     {
-        let a_given: std::os::fd::OwnedFd = opened(nearcall::raw::DescriptorKind::Any, "?");
-        check.round(1, 1);
+        let a_given: std::os::fd::OwnedFd = opened(nearcall::raw::DescriptorKind::Any, "é");
+        check.round(2, 1);
         match client.leave(std::os::fd::AsFd::as_fd(&a_given)) {
             Ok(()) => {}
             Err(error) => check.differs((PLACE, 0, "outcome"), error, "returned"),

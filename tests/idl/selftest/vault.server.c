@@ -115,15 +115,80 @@ static int nc_run_0(void *nc_self, int link, const char *text, int *kept, nearca
     return nc_returned;
 }
 
-static void nc_run_1(void *nc_self, int given, nearcall_environment *nc_env) {
+static int nc_run_1(void *nc_self, int log, int *kept, nearcall_environment *nc_env) {
+    int32_t nc_returned;
+    memset(&nc_returned, 0, sizeof nc_returned);
     (void)nc_self;
     (void)nc_env;
-    switch (nc_round(1, 1)) {
+    switch (nc_round(1, 5)) {
+    case 0: {
+        {
+            nc_shown got = {NULL, 0, 0};
+            nc_put_opened(&got, log);
+            nc_same("vault::Vault::find", 0, "log", &got, "\"\"");
+        }
+        memset(kept, 0, sizeof *kept);
+        (*kept) = -1;
+        nc_returned = nc_opened(NC_FILE, "Z");
+        break;
+    }
+    case 1: {
+        {
+            nc_shown got = {NULL, 0, 0};
+            nc_put_opened(&got, log);
+            nc_same("vault::Vault::find", 1, "log", &got, "none");
+        }
+        memset(kept, 0, sizeof *kept);
+        (*kept) = -1;
+        nc_returned = -1;
+        break;
+    }
+    case 2: {
+        {
+            nc_shown got = {NULL, 0, 0};
+            nc_put_opened(&got, log);
+            nc_same("vault::Vault::find", 2, "log", &got, "none");
+        }
+        memset(kept, 0, sizeof *kept);
+        (*kept) = nc_opened(NC_SEGMENT, "\077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ ");
+        nc_returned = -1;
+        break;
+    }
+    case 3: {
+        {
+            nc_shown got = {NULL, 0, 0};
+            nc_put_opened(&got, log);
+            nc_same("vault::Vault::find", 3, "log", &got, "\" %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80\"");
+        }
+        memset(kept, 0, sizeof *kept);
+        (*kept) = -1;
+        nc_returned = nc_opened(NC_FILE, "\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\");
+        break;
+    }
+    case 4: {
+        {
+            nc_shown got = {NULL, 0, 0};
+            nc_put_opened(&got, log);
+            nc_same("vault::Vault::find", 4, "log", &got, "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"");
+        }
+        memset(kept, 0, sizeof *kept);
+        (*kept) = nc_opened(NC_SEGMENT, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        nc_returned = nc_opened(NC_FILE, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+        break;
+    }
+    }
+    return nc_returned;
+}
+
+static void nc_run_2(void *nc_self, int given, nearcall_environment *nc_env) {
+    (void)nc_self;
+    (void)nc_env;
+    switch (nc_round(2, 1)) {
     case 0: {
         {
             nc_shown got = {NULL, 0, 0};
             nc_put_opened(&got, given);
-            nc_same("vault::Vault::leave", 0, "given", &got, "\"\077\"");
+            nc_same("vault::Vault::leave", 0, "given", &got, "\"\\c3\\a9\"");
         }
         break;
     }
@@ -135,6 +200,7 @@ int main(int argc, char **argv) {
         NULL,
         nc_run_0,
         nc_run_1,
+        nc_run_2,
     };
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);
@@ -151,11 +217,11 @@ int main(int argc, char **argv) {
     puts("ready");
     fflush(stdout);
     nc_rest();
-    nc_wait(7);
+    nc_wait(12);
     nearcall_domain_shut_down(domain);
     for (size_t i = 0; i < 1; i++) {
         nearcall_clerk_release(clerks[i]);
     }
     nearcall_domain_release(domain);
-    return nc_end(7);
+    return nc_end(12);
 }

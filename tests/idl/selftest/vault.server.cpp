@@ -61,10 +61,47 @@ class nc_server_0 final : public ::nearcall::idl::vault::VaultServer {
         return nc_returned;
     }
 
-    void leave(::nearcall::descriptor given) override {
-        switch (nc_check.round(1, 1)) {
+    ::std::optional<::nearcall::descriptor> find(::std::optional<::nearcall::descriptor> log, ::std::optional<::nearcall::descriptor> &kept) override {
+        ::std::optional<::nearcall::descriptor> nc_returned{};
+        switch (nc_check.round(1, 5)) {
         case 0: {
-            nc_check.same("vault::Vault::leave", 0, "given", selftest::shown(given), "\"\077\"");
+            nc_check.same("vault::Vault::find", 0, "log", selftest::shown(log), "\"\"");
+            kept = std::nullopt;
+            nc_returned = nearcall::descriptor(nc_opened(NC_FILE, "Z"));
+            break;
+        }
+        case 1: {
+            nc_check.same("vault::Vault::find", 1, "log", selftest::shown(log), "none");
+            kept = std::nullopt;
+            nc_returned = std::nullopt;
+            break;
+        }
+        case 2: {
+            nc_check.same("vault::Vault::find", 2, "log", selftest::shown(log), "none");
+            kept = nearcall::descriptor(nc_opened(NC_SEGMENT, "\077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ \077%\360\237\230\200%\"\\ "));
+            nc_returned = std::nullopt;
+            break;
+        }
+        case 3: {
+            nc_check.same("vault::Vault::find", 3, "log", selftest::shown(log), "\" %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80\"");
+            kept = std::nullopt;
+            nc_returned = nearcall::descriptor(nc_opened(NC_FILE, "\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\\"\342\202\254  \"{\\"));
+            break;
+        }
+        case 4: {
+            nc_check.same("vault::Vault::find", 4, "log", selftest::shown(log), "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"");
+            kept = nearcall::descriptor(nc_opened(NC_SEGMENT, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
+            nc_returned = nearcall::descriptor(nc_opened(NC_FILE, "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"));
+            break;
+        }
+        }
+        return nc_returned;
+    }
+
+    void leave(::nearcall::descriptor given) override {
+        switch (nc_check.round(2, 1)) {
+        case 0: {
+            nc_check.same("vault::Vault::leave", 0, "given", selftest::shown(given), "\"\\c3\\a9\"");
             break;
         }
         }
@@ -80,9 +117,9 @@ int main(int argc, char **argv) try {
     std::puts("ready");
     std::fflush(stdout);
     selftest::rest();
-    nc_check.wait(7);
+    nc_check.wait(12);
     domain.shut_down();
-    return nc_check.end(7);
+    return nc_check.end(12);
 } catch (const std::exception &error) {
     std::fprintf(stderr, "server: %s\n", error.what());
     return 1;

@@ -45,11 +45,30 @@ class Server0(stubs.VaultServer):
                 check.same((place, 5, "text"), shown(a_text, "text"), "\"\\c3\\a9\"")
                 raise stubs.Busy(holder=0)
 
+    def find(self, a_log):
+        place = "vault::Vault::find"
+        match check.round(1, 5):
+            case 0:
+                check.same((place, 0, "log"), shown(a_log, "opened"), "\"\"")
+                return (opened("FILE", "Z"), None)
+            case 1:
+                check.same((place, 1, "log"), shown(a_log, "opened"), "none")
+                return (None, None)
+            case 2:
+                check.same((place, 2, "log"), shown(a_log, "opened"), "none")
+                return (None, opened("SEGMENT", "?%\U0001f600%\"\\ ?%\U0001f600%\"\\ ?%\U0001f600%\"\\ ?%\U0001f600%\"\\ ?%\U0001f600%\"\\ ?%\U0001f600%\"\\ "))
+            case 3:
+                check.same((place, 3, "log"), shown(a_log, "opened"), "\" %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80\"")
+                return (opened("FILE", "\"\U000020ac  \"{\\\"\U000020ac  \"{\\\"\U000020ac  \"{\\\"\U000020ac  \"{\\\"\U000020ac  \"{\\\"\U000020ac  \"{\\\"\U000020ac  \"{\\"), None)
+            case 4:
+                check.same((place, 4, "log"), shown(a_log, "opened"), "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"")
+                return (opened("FILE", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"), opened("SEGMENT", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"))
+
     def leave(self, a_given):
         place = "vault::Vault::leave"
-        match check.round(1, 1):
+        match check.round(2, 1):
             case 0:
-                check.same((place, 0, "given"), shown(a_given, "opened"), "\"?\"")
+                check.same((place, 0, "given"), shown(a_given, "opened"), "\"\\c3\\a9\"")
                 return None
 
 
@@ -59,7 +78,7 @@ exported = [
 ]
 print("ready", flush=True)
 rest()
-check.wait(7)
+check.wait(12)
 for one in exported:
     one.withdraw()
-check.end(7)
+check.end(12)

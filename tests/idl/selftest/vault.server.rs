@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub fn main() {
     let name = std::env::args().next_back().unwrap_or_default();
     let domain = nearcall::Domain::new().expect("this is a domain");
-    let check = Arc::new(Check::new("server", 2));
+    let check = Arc::new(Check::new("server", 3));
     let clerks = [
         nearcall::Clerk::export(
             &domain,
@@ -23,10 +23,10 @@ pub fn main() {
     ];
     println!("ready");
     rest();
-    check.wait(7);
+    check.wait(12);
     drop(clerks);
     domain.shut_down();
-    check.end(7);
+    check.end(12);
 }
 struct Server0(Arc<Check>);
 impl vault::vault::VaultServer for Server0 {
@@ -122,9 +122,66 @@ impl vault::vault::VaultServer for Server0 {
             }
         }
     }
+    fn find(&self, a_log: Option<std::os::fd::OwnedFd>) -> (
+        Option<std::os::fd::OwnedFd>,
+        Option<std::os::fd::OwnedFd>,
+    ) {
+        const PLACE: &str = "vault::Vault::find";
+        match self.0.round(1, 5) {
+            0 => {
+                self.0.same((PLACE, 0, "log"), &a_log, "\"\"");
+                (Some(opened(nearcall::raw::DescriptorKind::File, "Z")), None)
+            }
+            1 => {
+                self.0.same((PLACE, 1, "log"), &a_log, "none");
+                (None, None)
+            }
+            2 => {
+                self.0.same((PLACE, 2, "log"), &a_log, "none");
+                (
+                    None,
+                    Some(opened(
+                        nearcall::raw::DescriptorKind::Segment,
+                        "?%😀%\"\\ ?%😀%\"\\ ?%😀%\"\\ ?%😀%\"\\ ?%😀%\"\\ ?%😀%\"\\ ",
+                    )),
+                )
+            }
+            3 => {
+                self.0.same(
+                    (PLACE, 3, "log"),
+                    &a_log,
+                    "\" %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80 %a\\0a\\22\\c3\\a9\\f0\\9f\\98\\80\"",
+                );
+                (
+                    Some(opened(
+                        nearcall::raw::DescriptorKind::File,
+                        "\"€  \"{\\\"€  \"{\\\"€  \"{\\\"€  \"{\\\"€  \"{\\\"€  \"{\\\"€  \"{\\",
+                    )),
+                    None,
+                )
+            }
+            _ => {
+                self.0.same(
+                    (PLACE, 4, "log"),
+                    &a_log,
+                    "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"",
+                );
+                (
+                    Some(opened(
+                        nearcall::raw::DescriptorKind::File,
+                        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                    )),
+                    Some(opened(
+                        nearcall::raw::DescriptorKind::Segment,
+                        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+                    )),
+                )
+            }
+        }
+    }
     fn leave(&self, a_given: std::os::fd::OwnedFd) {
         const PLACE: &str = "vault::Vault::leave";
-        self.0.round(1, 1);
-        self.0.same((PLACE, 0, "given"), &a_given, "\"?\"");
+        self.0.round(2, 1);
+        self.0.same((PLACE, 0, "given"), &a_given, "\"\\c3\\a9\"");
     }
 }

@@ -65,7 +65,7 @@ impl Entries for Liar {
         if !message.descriptors.is_empty() {
             // As of any kind, so that nobody looks before they are sent.
             let opened = opened(&message.descriptors);
-            let sent = opened.iter().map(|one| (DescriptorKind::Any, one.as_fd()));
+            let sent = opened.iter().map(|one| (DescriptorKind::Any, Some(one.as_fd())));
             results.put_each_descriptor(&sent.collect::<Vec<_>>())?;
         }
         match message.raised {

@@ -201,7 +201,7 @@ fn filled<'b, 'd>(
     if !message.descriptors.is_empty() {
         // As of any kind, so that nobody looks before they are sent.
         let opened = opened(&message.descriptors);
-        let sent = opened.iter().map(|one| ("given", DescriptorKind::Any, one.as_fd()));
+        let sent = opened.iter().map(|one| ("given", DescriptorKind::Any, Some(one.as_fd())));
         call.put_each_descriptor(&sent.collect::<Vec<_>>())?;
     }
     Ok(call)

@@ -11,7 +11,7 @@ use nearcall_idl::selftest::{Answer, Round, Selftest, Value};
 use crate::Kind;
 use crate::feeds::{Carried, Feeding, Numbers};
 use crate::mutations::{Random, mutated};
-use crate::opened;
+use crate::opened::{self, Passed};
 use crate::tally::Side;
 use crate::writer::{Known, Lie, Writer};
 
@@ -200,7 +200,7 @@ pub struct Told<'t> {
     raised: u16,
     exception: Option<DeclarationId>,
     values: Values<'t>,
-    descriptors: &'t [DescriptorKind],
+    descriptors: &'t [Passed],
 }
 
 /// What stands in a message.
@@ -220,6 +220,15 @@ impl<'t> Told<'t> {
     /// Of a request, or of a reply that returned.
     pub fn new(layout: &'t MessageLayout, values: Values<'t>) -> Told<'t> {
         Told { layout, raised: 0, exception: None, values, descriptors: &[] }
+    }
+
+    /// Whether a descriptor is there, and not absent.
+    fn is_opened(&self, passed: &Passed) -> bool {
+        *self.values.of(passed.root) != Value::Unopened
+    }
+
+    fn opened_count(&self) -> usize {
+        self.descriptors.iter().filter(|passed| self.is_opened(passed)).count()
     }
 }
 
@@ -329,8 +338,11 @@ impl Maker<'_> {
             let (message, _) = self.write(told, Some(&lie));
             all.push(self.case(message, Purpose::Lie(lie)));
         }
-        for (place, descriptors) in opened::wrong(told[0].descriptors) {
-            let message = Message { descriptors, ..self.write(&told[0], None).0 };
+        // Where most are there: of what is absent any kind is right.
+        let fullest = told.iter().max_by_key(|told| told.opened_count()).expect("it is told");
+        let (right, _) = self.write(fullest, None);
+        for (place, descriptors) in opened::wrong(&right.descriptors) {
+            let message = Message { descriptors, ..right.clone() };
             let lie = Lie { kind: Kind::Descriptor, place, variant: 0 };
             all.push(self.case(message, Purpose::Lie(lie)));
         }
@@ -353,7 +365,12 @@ impl Maker<'_> {
         let mut writer = Writer::new(self.model, lie);
         let message = writer.message(told.layout, |place| self.known(told, place));
         assert!(lie.is_none() || writer.is_told, "{lie:?} has no place any more");
-        let descriptors = told.descriptors.to_vec();
+        let descriptors = told.descriptors.iter().map(|passed| match told.is_opened(passed) {
+            true => passed.kind,
+            // Whatever comes in its place.
+            false => DescriptorKind::Any,
+        });
+        let descriptors = descriptors.collect();
         let message = Message { raised: told.raised, descriptors, ..message };
         (message, writer.found.into_iter().collect())
     }

@@ -4,7 +4,8 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use nearcall::raw::DescriptorKind;
-use nearcall_idl::model::{DescriptorKind as Declared, Direction, Operation};
+use nearcall_idl::layout::Root;
+use nearcall_idl::model::{Descriptor, DescriptorKind as Declared, Direction, Operation};
 use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
@@ -14,20 +15,41 @@ const SEGMENT_BYTES: u64 = 65_536;
 /// No procedure passes more one way.
 const COUNT_MAX: usize = 8;
 
+/// A descriptor that goes with a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Passed {
+    pub root: Root,
+    pub kind: DescriptorKind,
+    pub is_optional: bool,
+}
+
 /// What goes with the arguments of an operation.
-pub fn of_arguments(operation: &Operation) -> Vec<DescriptorKind> {
-    passed(operation, false).collect()
+pub fn of_arguments(operation: &Operation) -> Vec<Passed> {
+    in_order(passed(operation, false))
 }
 
 /// What comes with its results: what it returns is the first.
-pub fn of_results(operation: &Operation) -> Vec<DescriptorKind> {
-    operation.returns_descriptor.map(kind).into_iter().chain(passed(operation, true)).collect()
+pub fn of_results(operation: &Operation) -> Vec<Passed> {
+    let returned = operation.returns_descriptor.map(|one| (Root::Returned, one));
+    in_order(returned.into_iter().chain(passed(operation, true)))
 }
 
-fn passed(operation: &Operation, is_back: bool) -> impl Iterator<Item = DescriptorKind> {
-    let own = operation.parameters.iter();
-    let own = own.filter(move |one| (one.direction == Direction::Out) == is_back);
-    own.filter_map(|one| one.descriptor).map(kind)
+fn passed(operation: &Operation, is_back: bool) -> impl Iterator<Item = (Root, Descriptor)> + '_ {
+    let own = operation.parameters.iter().zip(0..);
+    let own = own.filter(move |(one, _)| (one.direction == Direction::Out) == is_back);
+    own.filter_map(|(one, index)| Some((Root::Parameter(index), one.descriptor?)))
+}
+
+/// Those that may be absent go behind the others.
+fn in_order(all: impl Iterator<Item = (Root, Descriptor)>) -> Vec<Passed> {
+    let all = all.map(|(root, Descriptor { kind: declared, is_optional })| Passed {
+        root,
+        kind: kind(declared),
+        is_optional,
+    });
+    let (optional, mut sorted): (Vec<_>, Vec<_>) = all.partition(|one| one.is_optional);
+    sorted.extend(optional);
+    sorted
 }
 
 fn kind(declared: Declared) -> DescriptorKind {

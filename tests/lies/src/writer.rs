@@ -84,12 +84,20 @@ impl<'m> Writer<'m> {
             variable.resize(variable.len().next_multiple_of(8), 0);
         }
         for item in &layout.items {
-            if item.kind != ItemKind::Length {
-                let (name, value) = known(&item.place);
-                let mut bytes = Vec::new();
-                self.inside(name, |writer| writer.value(value, &mut bytes));
-                put(item.at, &bytes);
+            if item.kind == ItemKind::Length {
+                continue;
             }
+            let (name, value) = known(&item.place);
+            let mut bytes = Vec::new();
+            self.inside(name, |writer| match item.kind {
+                ItemKind::Presence => {
+                    let is_there = Value::Boolean(*value.value != Value::Unopened);
+                    let boolean = Type::Primitive(Primitive::Boolean);
+                    writer.word(&boolean, &is_there, &[], false, &mut bytes);
+                }
+                _ => writer.value(value, &mut bytes),
+            });
+            put(item.at, &bytes);
         }
         let variable_at = (!layout.payloads.is_empty()).then_some(layout.variable_at as usize);
         Message { fixed, variable_at, variable, ..Message::default() }

@@ -29,6 +29,25 @@ static void swaps(const vault_Vault *vault, int file, int link) {
     nearcall_environment_release(&env);
 }
 
+/* One of both is absent, each way. */
+static void eithers(const vault_Vault *vault, int file, int link) {
+    int same = 77;
+    int back = vault_Vault_either(vault, link, file, &same, &env);
+    expect(NEARCALL_RETURNED);
+    CHECK(back >= 0 && same == -1 && same_file(back, link));
+    nearcall_close(back);
+    back = vault_Vault_either(vault, -1, file, &same, &env);
+    expect(NEARCALL_RETURNED);
+    CHECK(back == -1 && same >= 0 && same_file(same, file));
+    nearcall_close(same);
+    CHECK(vault_Vault_either(vault, file, file, &same, &env) == -1 && same == -1);
+    expect(NEARCALL_USAGE);
+    CHECK(strncmp(env.message, "link: ", 6) == 0);
+    CHECK(vault_Vault_either(vault, link, -1, &same, &env) == -1 && same == -1);
+    expect(NEARCALL_USAGE);
+    CHECK(strncmp(env.message, "file: ", 6) == 0);
+}
+
 /* Of our own: nothing is sent. */
 static void wrong_ones(const vault_Vault *vault, int file, int link) {
     int same = 77;
@@ -99,6 +118,7 @@ static void passes(const vault_Vault *vault) {
             there = vault_Vault_open_count(vault, &env);
         }
         swaps(vault, file, links[0]);
+        eithers(vault, file, links[0]);
         wrong_ones(vault, file, links[0]);
         others(vault, segment);
         introduces(vault);

@@ -33,6 +33,13 @@ void passes(const vault::Vault &client, const descriptor &file, const descriptor
     CHECK(is_busy && !same);
     CHECK(outcome_of([&] { client.swap(link.get(), "swap", link.get(), same); }) ==
           NEARCALL_USAGE);
+    std::optional<descriptor> file_or_none;
+    std::optional<descriptor> link_or_none = client.either(link.get(), file.get(), file_or_none);
+    CHECK(link_or_none && !file_or_none && same_file(link_or_none->get(), link.get()));
+    link_or_none = client.either(std::nullopt, file.get(), file_or_none);
+    CHECK(!link_or_none && file_or_none && same_file(file_or_none->get(), file.get()));
+    CHECK(outcome_of([&] { client.either(file.get(), file.get(), file_or_none); }) ==
+          NEARCALL_USAGE);
     CHECK(outcome_of([&] { client.wrong(); }) == NEARCALL_RESULTS_REFUSED);
     CHECK(client.measure(segment.get()) == 4096);
     const descriptor introduction = introduce(client);

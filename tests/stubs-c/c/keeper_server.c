@@ -17,6 +17,16 @@ static int swap(void *self, int file, const char *text, int link, int *same,
     return link;
 }
 
+static int either(void *self, int link, int file, int *same, nearcall_environment *env) {
+    (void)self;
+    (void)env;
+    *same = link < 0 ? file : -1;
+    if (link >= 0) {
+        close(file);
+    }
+    return link;
+}
+
 static uint64_t measure(void *self, int segment, nearcall_environment *env) {
     struct stat status;
     (void)self;
@@ -70,7 +80,7 @@ static uint32_t count(void *self, nearcall_environment *env) {
 
 int main(int argc, char **argv) {
     static const nearcall_server_vault_Vault server = {
-        NULL, swap, measure, made, wrong, open_count_of, close_it, count,
+        NULL, swap, either, measure, made, wrong, open_count_of, close_it, count,
     };
     nearcall_environment env;
     nearcall_clerk *clerk;

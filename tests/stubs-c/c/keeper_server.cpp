@@ -26,6 +26,14 @@ class Keeper : public vault::VaultServer {
         return link;
     }
 
+    std::optional<descriptor> either(std::optional<descriptor> link, descriptor file,
+                                     std::optional<descriptor> &same) override {
+        if (!link) {
+            same = std::move(file);
+        }
+        return link;
+    }
+
     std::uint64_t measure(descriptor segment) override {
         struct stat status;
         CHECK(fstat(segment.get(), &status) == 0);

@@ -58,6 +58,13 @@ impl VaultServer for Keeper {
         }
     }
 
+    fn either(&self, link: Option<OwnedFd>, file: OwnedFd) -> (Option<OwnedFd>, Option<OwnedFd>) {
+        match link {
+            Some(link) => (Some(link), None),
+            None => (None, Some(file)),
+        }
+    }
+
     fn measure(&self, segment: OwnedFd) -> u64 {
         rustix::fs::fstat(segment).expect("it is open").st_size as u64
     }
@@ -110,6 +117,17 @@ fn passes(vault: &VaultClient) {
         matches!(error, Error::Call(CallError::Usage(UsageError::WrongDescriptor { .. })))
     };
     assert!(wrong.as_ref().is_err_and(is_usage), "{wrong:?}");
+    let inodes = |link| {
+        let (back, same) = vault.either(link, given.as_fd()).expect("it returns");
+        (back.map(inode), same.map(inode))
+    };
+    assert_eq!(inodes(Some(link.as_fd())), (Some(inode(&link)), None));
+    assert_eq!(inodes(None), (None, Some(inode(&given))));
+    let wrong = vault.either(Some(given.as_fd()), given.as_fd());
+    let is_usage = |error: &CallError| {
+        matches!(error, CallError::Usage(UsageError::WrongDescriptor { parameter: "link", .. }))
+    };
+    assert!(wrong.as_ref().is_err_and(is_usage), "{wrong:?}");
     let mut text = String::new();
     let made = vault.made("five!").expect("it returns");
     let mut made = File::from(made);
@@ -138,7 +156,8 @@ fn attack(client: &Client, text: &[u8], descriptors: &[(DescriptorKind, Borrowed
     let mut variable = call.variable_at(at.expect("it has text"), 8).expect("it fits");
     variable.put(text);
     if !descriptors.is_empty() {
-        let named: Vec<_> = descriptors.iter().map(|(kind, fd)| ("lie", *kind, *fd)).collect();
+        let named: Vec<_> =
+            descriptors.iter().map(|(kind, fd)| ("lie", *kind, Some(*fd))).collect();
         call.put_each_descriptor(&named).expect("they are sent");
     }
     let refused = call.post(4).map(|reply| reply.raised());

@@ -30,6 +30,7 @@ fn bytes(kind: ItemKind) -> u32 {
         ItemKind::Scalar(scalar) => scalar.width().into(),
         ItemKind::Block { bytes } | ItemKind::Image { bytes } => bytes,
         ItemKind::Length => 4,
+        ItemKind::Presence => 1,
     }
 }
 

@@ -304,8 +304,9 @@ pub unsafe extern "C" fn nearcall_reply_take(
     false
 }
 
-/// Takes the descriptors that came with a kept reply: exactly these, of these kinds. False after an
-/// error; then it is not kept any more, and all that came are closed.
+/// Takes the descriptors that came with a kept reply: exactly these, of these kinds, and -1 for one
+/// that is absent. False after an error; then it is not kept any more, and all that came are
+/// closed.
 ///
 /// # Safety
 ///
@@ -324,7 +325,8 @@ pub unsafe extern "C" fn nearcall_reply_descriptors(
     let held = &unsafe { &*record.held.as_ptr().cast::<Kept<'_>>() }.reply;
     // SAFETY: H1.
     let records = unsafe { std::slice::from_raw_parts_mut(descriptors, descriptor_count as usize) };
-    match held.each_descriptor(&kinds(records)) {
+    let (kinds, optional) = kinds(records);
+    match held.each_descriptor(&kinds, &optional) {
         Ok(came) => {
             hand_over(came, records);
             true

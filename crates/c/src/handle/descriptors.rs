@@ -13,7 +13,7 @@ use super::records::{DescriptorRecord, kind};
 impl DescriptorRecord {
     /// What it has to be.
     pub fn kind(&self) -> DescriptorKind {
-        match self.kind {
+        match u32::from(self.kind) {
             kind::ANY => DescriptorKind::Any,
             kind::BINDING => DescriptorKind::Binding,
             kind::FILE => DescriptorKind::File,
@@ -23,17 +23,19 @@ impl DescriptorRecord {
         }
     }
 
-    /// The descriptor, which is the program's; no number below 0 is one.
+    /// The descriptor, which is the program's; no number below 0 is one. `None`: it is absent,
+    /// which it may be.
     ///
     /// # Safety
     ///
     /// - D1 open: it is, for as long as `'d`.
-    unsafe fn borrowed<'d>(&self) -> Result<BorrowedFd<'d>, WrongDescriptor> {
-        if self.fd < 0 {
-            return Err(WrongDescriptor { wanted: self.kind(), mode: 0 });
+    unsafe fn borrowed<'d>(&self) -> Result<Option<BorrowedFd<'d>>, WrongDescriptor> {
+        match self.fd {
+            // SAFETY: D1, and it is not -1.
+            0.. => Ok(Some(unsafe { BorrowedFd::borrow_raw(self.fd) })),
+            _ if self.is_optional => Ok(None),
+            _ => Err(WrongDescriptor { wanted: self.kind(), mode: 0 }),
         }
-        // SAFETY: D1, and it is not -1.
-        Ok(unsafe { BorrowedFd::borrow_raw(self.fd) })
     }
 }
 
@@ -81,15 +83,22 @@ pub unsafe fn put_results(
     results.put_each_descriptor(&all)
 }
 
-/// What records say that has to come.
-pub fn kinds(records: &[DescriptorRecord]) -> Vec<DescriptorKind> {
-    records.iter().map(DescriptorRecord::kind).collect()
+/// What records say that has to come, and what may, each with whether the peer says that it has.
+pub fn kinds(records: &[DescriptorRecord]) -> (Vec<DescriptorKind>, Vec<(DescriptorKind, u8)>) {
+    let (optional, all) = records.iter().partition::<Vec<_>, _>(|record| record.is_optional);
+    let all = all.into_iter().map(DescriptorRecord::kind);
+    let optional = optional.into_iter().map(|record| (record.kind(), record.is_there));
+    (all.collect(), optional.collect())
 }
 
 /// Gives what came to the program.
-pub fn hand_over(came: Vec<OwnedFd>, records: &mut [DescriptorRecord]) {
+pub fn hand_over(
+    (came, optional): (Vec<OwnedFd>, Vec<Option<OwnedFd>>),
+    records: &mut [DescriptorRecord],
+) {
+    let came = came.into_iter().map(Some).chain(optional);
     for (record, descriptor) in records.iter_mut().zip(came) {
-        record.fd = descriptor.into_raw_fd();
+        record.fd = descriptor.map_or(-1, IntoRawFd::into_raw_fd);
     }
 }
 

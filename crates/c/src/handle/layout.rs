@@ -164,7 +164,7 @@ fn assert_messages(text: &mut String) {
         descriptor_count,
         descriptors
     );
-    record!(text, DescriptorRecord, "nearcall_descriptor", name, kind, fd);
+    record!(text, DescriptorRecord, "nearcall_descriptor", name, kind, is_optional, is_there, fd);
     record!(text, Take, "nearcall_take", bytes, count, width, limit, form);
     record!(text, FillingRecord, "nearcall_filling", name, target, item_bytes);
     record!(

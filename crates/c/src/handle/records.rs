@@ -131,7 +131,11 @@ pub struct DescriptorRecord {
     /// Of the parameter, for the message if it is refused.
     pub name: *const c_char,
     /// One of [`kind`].
-    pub kind: u32,
+    pub kind: u16,
+    /// It may be absent. Those that may stand behind the others.
+    pub is_optional: bool,
+    /// Of one that may be absent and comes: whether it is there, as the peer says.
+    pub is_there: u8,
     /// -1: none.
     pub fd: c_int,
 }

@@ -232,7 +232,8 @@ pub unsafe extern "C" fn nearcall_arguments_descriptors(
     let served = unsafe { &mut *served };
     // SAFETY: H1.
     let records = unsafe { std::slice::from_raw_parts_mut(descriptors, descriptor_count as usize) };
-    match served.arguments.each_descriptor(&kinds(records)) {
+    let (kinds, optional) = kinds(records);
+    match served.arguments.each_descriptor(&kinds, &optional) {
         Ok(came) => {
             hand_over(came, records);
             true

@@ -26,6 +26,7 @@ mod made;
 pub(super) mod names;
 mod optional;
 mod order;
+mod passed;
 mod prealloc;
 mod scalars;
 mod scratch;

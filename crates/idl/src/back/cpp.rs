@@ -14,6 +14,7 @@ mod clerk;
 mod constants;
 mod conversions;
 mod deferred;
+mod descriptors;
 mod exchanges;
 mod feeds;
 mod given;

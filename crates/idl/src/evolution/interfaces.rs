@@ -191,6 +191,13 @@ impl<'m> Comparison<'m> {
                 self.add_between(&rules::TYPE, owner, both, message);
             }
         }
+        let [before, now] = [was, is].map(|operation| {
+            operation.returns_descriptor.is_some_and(|descriptor| descriptor.is_optional)
+        });
+        if before != now {
+            let now = if now { "is" } else { "is not" };
+            self.add_between(&rules::OPTIONAL, owner, both, format!("{of} {now} optional now"));
+        }
         if was.returns_opaque != is.returns_opaque {
             let now = if is.returns_opaque { "is" } else { "is not" };
             self.add_between(&rules::OPAQUE, owner, both, format!("{of} {now} opaque now"));

@@ -57,7 +57,7 @@ impl<'m> Item<'m> {
             at: parameter.at,
             declared: &parameter.declared,
             annotations: &parameter.annotations,
-            is_optional: false,
+            is_optional: parameter.descriptor.is_some_and(|descriptor| descriptor.is_optional),
             is_opaque: parameter.is_opaque,
             is_prealloc: parameter.is_prealloc,
             direction: Some(parameter.direction),

@@ -17,6 +17,7 @@
 mod aggregate;
 mod annotation;
 mod constant;
+mod descriptors;
 mod enumeration;
 mod extensibility;
 mod feeds;

@@ -14,7 +14,7 @@ use crate::layout::{
     Form, Item, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Shape, members,
     shape,
 };
-use crate::model::{DeclarationId, Direction, Model, Operation, Parameter, Type};
+use crate::model::{DeclarationId, Descriptor, Direction, Model, Operation, Parameter, Type};
 
 /// Bytes of a length word.
 const LENGTH_BYTES: u32 = 4;
@@ -47,6 +47,8 @@ struct Passenger<'m> {
     is_lent: bool,
     /// It may be absent, as a member of an exception may.
     is_optional: bool,
+    /// It goes beside the message, which has no more of it than whether it is there.
+    is_descriptor: bool,
 }
 
 /// The messages of an operation; its class is chosen later.
@@ -81,7 +83,7 @@ fn request_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<P
     };
     let parameters = operation.parameters.iter().zip(0u32..);
     let sent = parameters.filter(|(parameter, _)| {
-        parameter.direction != Direction::Out && parameter.descriptor.is_none()
+        parameter.direction != Direction::Out && travels(parameter.descriptor)
     });
     sent.map(|(parameter, index)| Passenger {
         root: Root::Parameter(index),
@@ -89,24 +91,31 @@ fn request_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<P
         is_inout: parameter.direction == Direction::Inout,
         is_lent: is_lent(parameter, index),
         is_optional: false,
+        is_descriptor: parameter.descriptor.is_some(),
     })
     .collect()
+}
+
+/// Whether the message has something of a value: of a descriptor only if it may be absent.
+fn travels(descriptor: Option<Descriptor>) -> bool {
+    descriptor.is_none_or(|descriptor| descriptor.is_optional)
 }
 
 /// The returned value, then the parameters.
 fn reply_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<Passenger<'_>> {
     let returned = operation.returns.as_ref();
-    let returned = returned.filter(|_| operation.returns_descriptor.is_none());
+    let returned = returned.filter(|_| travels(operation.returns_descriptor));
     let returned = returned.map(|declared| Passenger {
         root: Root::Returned,
         declared,
         is_inout: false,
         is_lent: lent_result == Some(Root::Returned),
         is_optional: false,
+        is_descriptor: operation.returns_descriptor.is_some(),
     });
     let parameters = operation.parameters.iter().zip(0u32..);
     let sent = parameters.filter(|(parameter, _)| {
-        parameter.direction != Direction::In && parameter.descriptor.is_none()
+        parameter.direction != Direction::In && travels(parameter.descriptor)
     });
     let sent = sent.map(|(parameter, index)| Passenger {
         root: Root::Parameter(index),
@@ -114,6 +123,7 @@ fn reply_passengers(operation: &Operation, lent_result: Option<Root>) -> Vec<Pas
         is_inout: parameter.direction == Direction::Inout,
         is_lent: lent_result == Some(Root::Parameter(index)),
         is_optional: false,
+        is_descriptor: parameter.descriptor.is_some(),
     });
     returned.into_iter().chain(sent).collect()
 }
@@ -128,6 +138,7 @@ fn exception_passengers(model: &Model, id: DeclarationId) -> Vec<Passenger<'_>> 
             is_inout: false,
             is_lent: false,
             is_optional: member.is_optional,
+            is_descriptor: false,
         })
         .collect()
 }
@@ -142,6 +153,10 @@ fn message(model: &Model, passengers: &[Passenger<'_>]) -> MessageLayout {
         for passenger in passengers {
             let mut sorter = Sorter { model, passenger, moved_out: &moved_out };
             let place = Place::whole(passenger.root);
+            if passenger.is_descriptor {
+                wanted.push(sorter.wanted(&place, ItemKind::Presence, 1));
+                continue;
+            }
             if passenger.is_optional {
                 // Marshalled, as an optional member of a struct is.
                 sorter.payload(&place, Form::Marshalled, None, &mut wanted, &mut payloads);
@@ -215,7 +230,7 @@ impl<'m> Sorter<'_, 'm> {
     }
 
     fn wanted(&self, place: &Place, kind: ItemKind, bytes: u64) -> Wanted {
-        let is_word = matches!(kind, ItemKind::Scalar(_) | ItemKind::Length);
+        let is_word = matches!(kind, ItemKind::Scalar(_) | ItemKind::Length | ItemKind::Presence);
         let group = match (is_word, self.passenger.is_inout) {
             (true, true) => Group::InoutWord,
             (true, false) => Group::OwnWord,

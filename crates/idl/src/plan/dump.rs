@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use crate::hash::hex;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
-use crate::model::{DeclarationId, DescriptorKind, Kind, Model, Operation, Type, Value};
+use crate::model::{DeclarationId, Kind, Model, Operation, Type, Value};
 use crate::plan::{
-    Check, Copy, Count, FeedWay, Hop, InterfacePlan, Limit, LimitCheck, Passing, Plan,
+    Check, Copy, Count, FeedWay, Hop, InterfacePlan, Limit, LimitCheck, Passed, Passing, Plan,
     ProcedurePlan, Step, Stub, TypePlan,
 };
 
@@ -204,6 +204,9 @@ impl Names<'_> {
             Step::PutPayload { place, form } => {
                 format!("put payload {}: {}", name(place), form_name(*form))
             }
+            Step::PutPresence { root: passed, at } => {
+                format!("put whether {} is there at {at}", root(passed))
+            }
             Step::ExpectDescriptors => String::from("expect descriptors"),
             Step::PutDescriptors { descriptors } => {
                 format!("put descriptors {}", self.descriptors(descriptors))
@@ -261,9 +264,11 @@ impl Names<'_> {
         }
     }
 
-    fn descriptors(&self, descriptors: &[(Root, DescriptorKind)]) -> String {
-        let one = |(root, kind): &(Root, DescriptorKind)| {
-            format!("{}: {}", self.root(*root, None), kind.word())
+    fn descriptors(&self, descriptors: &[Passed]) -> String {
+        let one = |passed: &Passed| {
+            let absent = passed.presence_at.map(|at| format!(" if {at} says so"));
+            let (name, kind) = (self.root(passed.root, None), passed.kind.word());
+            format!("{name}: {kind}{}", absent.unwrap_or_default())
         };
         descriptors.iter().map(one).collect::<Vec<_>>().join(", ")
     }

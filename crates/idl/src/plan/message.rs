@@ -4,10 +4,8 @@ use crate::layout::{
     Form, Item, ItemKind, MessageLayout, OperationLayout, Payload, Place, Root, Scalar,
     is_optional, members, root_type,
 };
-use crate::model::{
-    Annotation, DeclarationId, DescriptorKind, Direction, Model, Operation, Primitive, Type,
-};
-use crate::plan::{Check, Copy, Count, Limit, LimitCheck, Step, Stub, limit_checks};
+use crate::model::{Annotation, DeclarationId, Direction, Model, Operation, Primitive, Type};
+use crate::plan::{Check, Copy, Count, Limit, LimitCheck, Passed, Step, Stub, limit_checks};
 
 /// Plans the stubs of one procedure.
 pub struct Planner<'m> {
@@ -105,16 +103,25 @@ impl Planner<'_> {
         Stub { request, reply, raised }
     }
 
-    /// The descriptors that go one way.
-    fn descriptors(&self, way: Way) -> Vec<(Root, DescriptorKind)> {
+    /// The descriptors that go one way: those that may be absent behind the others, so that a stub
+    /// has two lists of known length.
+    fn descriptors(&self, way: Way) -> Vec<Passed> {
         let is_back = way == Way::Back;
+        let message = if is_back { &self.layout.reply } else { &self.layout.request };
         let returned = self.operation.returns_descriptor.filter(|_| is_back);
-        let returned = returned.map(|kind| (Root::Returned, kind));
+        let returned = returned.map(|one| (Root::Returned, one));
         let parameters = (0u32..).zip(&self.operation.parameters);
         let passed = parameters.filter(|(_, one)| (one.direction == Direction::Out) == is_back);
         let passed =
             passed.filter_map(|(index, one)| Some((Root::Parameter(index), one.descriptor?)));
-        returned.into_iter().chain(passed).collect()
+        let passed = returned.into_iter().chain(passed).map(|(root, descriptor)| {
+            let is_its = |item: &&Item| is_presence(item) && item.place.root == root;
+            let presence_at = message.items.iter().find(is_its).map(|item| item.at);
+            Passed { root, kind: descriptor.kind, presence_at }
+        });
+        let mut passed: Vec<Passed> = passed.collect();
+        passed.sort_by_key(|one| one.presence_at.is_some());
+        passed
     }
 
     fn put_descriptors(&self, way: Way) -> Vec<Step> {
@@ -146,7 +153,7 @@ impl Planner<'_> {
         lent: Option<Root>,
     ) -> Vec<Step> {
         let mut steps = Vec::new();
-        for item in message.items.iter().filter(|item| item.kind != ItemKind::Length) {
+        for item in message.items.iter().filter(|item| is_value(item)) {
             let checks = self.ranges(&item.place, exception);
             if !checks.is_empty() {
                 steps.push(Step::CheckRange { place: item.place.clone(), checks });
@@ -226,8 +233,8 @@ impl Planner<'_> {
     ) -> Vec<Step> {
         let mut steps = Vec::new();
         for item in &message.items {
-            steps.push(load(item));
-            if item.kind != ItemKind::Length {
+            steps.extend(load(item));
+            if is_value(item) {
                 self.check_inside(&item.place, self.ranges(&item.place, exception), &mut steps);
             }
         }
@@ -323,6 +330,7 @@ fn written(message: &MessageLayout, lent: Option<Root>) -> Vec<Step> {
                 ItemKind::Image { bytes } => Step::PutImage { place, at, bytes },
                 ItemKind::Length if lent == Some(place.root) => Step::PutLentLength { place, at },
                 ItemKind::Length => Step::PutLength { form: form(&place), place, at },
+                ItemKind::Presence => Step::PutPresence { root: place.root, at },
             }
         })
         .collect();
@@ -346,12 +354,24 @@ fn check(scalar: Scalar) -> Check {
     }
 }
 
-fn load(item: &Item) -> Step {
+/// Whether something in the fixed part is a value, and not what is said of one.
+fn is_value(item: &Item) -> bool {
+    !matches!(item.kind, ItemKind::Length | ItemKind::Presence)
+}
+
+fn is_presence(item: &Item) -> bool {
+    item.kind == ItemKind::Presence
+}
+
+/// What loads something of the fixed part. Whether a descriptor is there is judged where it is
+/// taken, which is before anything is refused.
+fn load(item: &Item) -> Option<Step> {
     let (place, at) = (item.place.clone(), item.at);
-    match item.kind {
+    Some(match item.kind {
         ItemKind::Scalar(scalar) => Step::GetScalar { place, at, scalar, check: check(scalar) },
         ItemKind::Block { bytes } => Step::GetBlock { place, at, bytes },
         ItemKind::Image { bytes } => Step::GetImage { place, at, bytes },
         ItemKind::Length => Step::GetLength { place, at },
-    }
+        ItemKind::Presence => return None,
+    })
 }

@@ -41,7 +41,7 @@ pub fn shortened(text: &str) -> String {
 fn show(model: &Model, declared: &Type, value: &Value, text: &mut String) {
     let resolved = model.resolved(declared);
     match value {
-        Value::Absent => *text += "none",
+        Value::Absent | Value::Unopened => *text += "none",
         Value::Boolean(value) => *text += if *value { "true" } else { "false" },
         Value::Integer(value) => *text += &value.to_string(),
         Value::Char(value) => *text += &value.to_string(),

@@ -2,8 +2,8 @@
 
 use crate::layout::{Range, is_recursive, members, range};
 use crate::model::{
-    Annotation, Bitmask, Bitset, DeclarationId, DescriptorKind, Kind, Member, Model, Primitive,
-    Type, Union, UnionDefault, Value as Label,
+    Annotation, Bitmask, Bitset, DeclarationId, Descriptor, DescriptorKind, Kind, Member, Model,
+    Primitive, Type, Union, UnionDefault, Value as Label,
 };
 use crate::selftest::element;
 use crate::selftest::random::Random;
@@ -65,7 +65,11 @@ pub enum Value {
         kind: DescriptorKind,
         /// At most [`OPENED_BYTES_MAX`] bytes.
         text: String,
+        /// It might have been absent.
+        is_optional: bool,
     },
+    /// `@optional @fd`: an open file that is absent
+    Unopened,
 }
 
 /// No text in an open file is longer: neither a pipe nor a socket keeps its writer waiting.
@@ -163,10 +167,13 @@ impl<'m, 'r> Maker<'m, 'r> {
         self.at(declared, annotations, self.size, 0)
     }
 
-    /// An open file.
-    pub fn descriptor(&mut self, kind: DescriptorKind) -> Value {
+    /// An open file, or none.
+    pub fn descriptor(&mut self, Descriptor { kind, is_optional }: Descriptor) -> Value {
+        if is_optional && self.leaves_out(self.size, false) {
+            return Value::Unopened;
+        }
         let text = self.text(Some(OPENED_BYTES_MAX), char::len_utf8, self.size).text();
-        Value::Opened { kind, text }
+        Value::Opened { kind, text, is_optional }
     }
 
     /// The items of a feed: none, a few, a whole batch, one more, and more than two.
@@ -247,15 +254,20 @@ impl<'m, 'r> Maker<'m, 'r> {
 
     fn member(&mut self, member: &Member, size: Size, depth: u32) -> Value {
         let is_deep = depth >= DEPTH_MAX && recurs(self.model, &member.declared);
-        let is_absent = match size {
-            Size::Nothing => true,
-            Size::Most => is_deep,
-            _ => is_deep || self.random.below(3) == 0,
-        };
+        let is_absent = self.leaves_out(size, is_deep);
         if member.is_optional && is_absent {
             return Value::Absent;
         }
         self.at(&member.declared, &member.annotations, size, depth + 1)
+    }
+
+    /// Whether what may be absent is.
+    fn leaves_out(&mut self, size: Size, is_deep: bool) -> bool {
+        match size {
+            Size::Nothing => true,
+            Size::Most => is_deep,
+            _ => is_deep || self.random.below(3) == 0,
+        }
     }
 
     fn union(&mut self, (id, union): (DeclarationId, &Union), size: Size, depth: u32) -> Value {

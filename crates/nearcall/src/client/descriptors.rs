@@ -4,7 +4,8 @@
 //! closed if there is none.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::message::Message;
@@ -15,6 +16,7 @@ use super::binding::{ClientBinding, Grip};
 use super::control::{Inbox, RESULTS_NS_MAX};
 use super::deadline::{Deadline, NEVER_NS, left_ns};
 use crate::error::{CallError, NotExecuted, UsageError};
+use crate::passed::{Came, Due, or_stand_in};
 use crate::raw::Malformed;
 
 /// Packets that are read at most to find what nobody waits for.
@@ -22,10 +24,10 @@ const DRAIN_COUNT_MAX: usize = 256;
 
 /// Descriptors that are due, by A-stack.
 #[derive(Debug, Default)]
-pub(crate) struct Awaited(HashMap<u32, Due>);
+pub(crate) struct Awaited(HashMap<u32, Expected>);
 
 #[derive(Debug)]
-struct Due {
+struct Expected {
     sequence: Sequence,
     /// `None`: they have not come yet.
     came: Option<Vec<PeerDescriptor>>,
@@ -34,12 +36,12 @@ struct Due {
 impl Awaited {
     /// Keeps descriptors that came for a call; closes them if it does not expect any.
     pub fn file(&mut self, astack: u32, sequence: u32, descriptors: Vec<PeerDescriptor>) {
-        let due = self.0.get_mut(&astack);
-        let due = due.filter(|due| due.sequence == Sequence::from_u32(sequence));
-        if let Some(due) = due
-            && due.came.is_none()
+        let expected = self.0.get_mut(&astack);
+        let expected = expected.filter(|one| one.sequence == Sequence::from_u32(sequence));
+        if let Some(expected) = expected
+            && expected.came.is_none()
         {
-            due.came = Some(descriptors);
+            expected.came = Some(descriptors);
         }
     }
 }
@@ -52,20 +54,22 @@ impl Grip<'_> {
         // Relaxed: a thread that looks for itself finds what it wrote itself.
         binding.control.has_expected.store(true, Relaxed);
         binding.close_strays();
-        let due = Due { sequence: linkage.sequence().next(), came: None };
-        binding.control.inbox().awaited.0.insert(linkage.index, due);
+        let expected = Expected { sequence: linkage.sequence().next(), came: None };
+        binding.control.inbox().awaited.0.insert(linkage.index, expected);
     }
 
-    /// Sends descriptors ahead of the call that is about to be posted.
+    /// Sends descriptors ahead of the call that is about to be posted, in the place of those that
+    /// are absent what stands for them.
     #[cold]
-    pub fn send_descriptors<const N: usize>(
+    pub fn send_descriptors(
         self,
         procedure: u32,
         deadline: Deadline,
-        descriptors: [(&'static str, DescriptorKind, BorrowedFd<'_>); N],
+        descriptors: &[(&'static str, DescriptorKind, Option<BorrowedFd<'_>>)],
     ) -> Result<(), Box<CallError>> {
         for (parameter, kind, descriptor) in descriptors {
-            kind.check(descriptor).map_err(|wrong| {
+            let Some(descriptor) = descriptor else { continue };
+            kind.check(*descriptor).map_err(|wrong| {
                 let wrong = UsageError::WrongDescriptor { parameter, wrong };
                 Box::new(CallError::Usage(wrong))
             })?;
@@ -74,9 +78,14 @@ impl Grip<'_> {
         let sequence = linkage.sequence().next();
         let until_ns = self.until_ns(sequence, deadline);
         let (astack, sequence) = (linkage.index, sequence.as_u32());
-        let message = Message::Descriptors { astack, sequence, count: N as u32 };
-        let descriptors = descriptors.map(|(_, _, descriptor)| descriptor);
-        let Err(error) = binding.control.send(until_ns, &message, &descriptors) else {
+        let message = Message::Descriptors { astack, sequence, count: descriptors.len() as u32 };
+        let passed = descriptors.iter().map(|(_, _, descriptor)| or_stand_in(*descriptor));
+        let passed: io::Result<Vec<_>> = passed.collect();
+        let sent = passed.map_err(|error| error.to_string()).and_then(|passed| {
+            let sent = binding.control.send(until_ns, &message, &passed);
+            sent.map_err(|error| error.to_string())
+        });
+        let Err(error) = sent else {
             return Ok(());
         };
         if left_ns(until_ns) == 0 {
@@ -88,14 +97,10 @@ impl Grip<'_> {
         Err(Box::new(CallError::NotExecuted { procedure, reason }))
     }
 
-    /// The descriptors that came with the reply, judged. An honest server has sent them before it
-    /// replied.
+    /// The descriptors that came with the reply, judged, and in the place of one that is absent
+    /// nothing. An honest server has sent them before it replied.
     #[cold]
-    pub fn take_descriptors<const N: usize>(
-        self,
-        procedure: u32,
-        kinds: [DescriptorKind; N],
-    ) -> Result<[OwnedFd; N], Box<CallError>> {
+    pub fn take_descriptors(self, procedure: u32, due: Due<'_>) -> Result<Came, Box<CallError>> {
         let index = self.linkage().index;
         let find = |inbox: &mut Inbox| inbox.awaited.0.get_mut(&index)?.came.take();
         let came = self.binding.await_message(NEVER_NS, RESULTS_NS_MAX, find).unwrap_or_default();
@@ -105,14 +110,7 @@ impl Grip<'_> {
             let name = self.binding.procedure_name(procedure);
             Box::new(self.binding.fault(name, fault))
         };
-        let claimed = came.len();
-        let came: [PeerDescriptor; N] =
-            came.try_into().map_err(|_| fault(Malformed::Descriptors { claimed, wanted: N }))?;
-        for (descriptor, kind) in came.iter().zip(kinds) {
-            let judged = kind.check(descriptor.as_fd());
-            judged.map_err(|wrong| fault(Malformed::Descriptor(wrong)))?;
-        }
-        Ok(came.map(PeerDescriptor::take))
+        due.judge(came).map_err(fault)
     }
 }
 

@@ -10,6 +10,7 @@ use nearcall_abi::{INLINE_BYTES, InterfaceDescriptor, MESSAGE_BYTES_MAX, Status,
 use nearcall_os::descriptor::{DescriptorKind, WrongDescriptor};
 use nearcall_os::segment::Segment;
 
+use super::descriptors::{Passed, all_of};
 use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
@@ -19,6 +20,7 @@ use super::served::ServedCall;
 use super::variable::{Variable, span_of};
 use crate::batch::{Batches, Keeping};
 use crate::error::{OverBound, UsageError};
+use crate::passed::Due;
 use crate::server::deferred::{self, Deferred};
 use crate::server::exchange::calls::NextBatch;
 use crate::server::feeds::{Items, Taker};
@@ -118,7 +120,7 @@ pub struct Arguments<'a> {
 /// The results of a call, on its A-stack, where the arguments were.
 #[derive(Debug)]
 pub struct Results<'a> {
-    call: &'a ServedCall<'a>,
+    pub(super) call: &'a ServedCall<'a>,
     variable_end: u32,
     /// Keeps the segment that the variable part is written to.
     segment: Option<Arc<Segment>>,
@@ -288,7 +290,21 @@ impl<'a> Arguments<'a> {
         &self,
         kinds: [DescriptorKind; N],
     ) -> Result<[OwnedFd; N], Malformed> {
-        self.call.take_descriptors(kinds)
+        let (came, _) = self.call.take_descriptors(Due { kinds: &kinds, optional: &[] })?;
+        Ok(all_of(came))
+    }
+
+    /// The same where some may be absent: those that may, in their order, each with the byte of
+    /// the message that says whether it is there.
+    ///
+    /// # Errors: also if a byte is neither 0 nor 1.
+    pub fn optional_descriptors<const N: usize, const M: usize>(
+        &self,
+        kinds: [DescriptorKind; N],
+        optional: [(DescriptorKind, u8); M],
+    ) -> Result<Passed<N, M>, Malformed> {
+        let (came, present) = self.each_descriptor(&kinds, &optional)?;
+        Ok((all_of(came), all_of(present)))
     }
 
     /// The variable part, which begins at byte `AT`.
@@ -373,7 +389,7 @@ impl<'a> Results<'a> {
         &mut self,
         descriptors: [(DescriptorKind, BorrowedFd<'_>); N],
     ) -> Result<(), Box<Refusal>> {
-        self.call.send_descriptors(descriptors)
+        self.put_each_descriptor(&descriptors.map(|(kind, descriptor)| (kind, Some(descriptor))))
     }
 
     /// Bytes that the procedure put into its lent results.

@@ -59,9 +59,9 @@ const BRIEF_POLLS: u32 = 5;
 /// ```
 #[derive(Debug)]
 pub struct Call<'b, 'd> {
-    held: Unposted<'b>,
-    procedure: u32,
-    deadline: Deadline,
+    pub(super) held: Unposted<'b>,
+    pub(super) procedure: u32,
+    pub(super) deadline: Deadline,
     /// Bytes up to the end of the variable part, if there is one.
     variable_end: u32,
     out_of_line: Option<Arc<Segment>>,
@@ -238,7 +238,8 @@ impl<'b, 'd> Call<'b, 'd> {
         &mut self,
         descriptors: [(&'static str, DescriptorKind, BorrowedFd<'_>); N],
     ) -> Result<(), Box<CallError>> {
-        self.held.send_descriptors(self.procedure, self.deadline, descriptors)
+        let passed = descriptors.map(|(parameter, kind, one)| (parameter, kind, Some(one)));
+        self.put_each_descriptor(&passed)
     }
 
     /// Posts the call and waits for the reply.

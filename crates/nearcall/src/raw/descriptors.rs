@@ -1,6 +1,7 @@
-//! Descriptors of stubs that learn only when they run how many there are: those in C, and those
-//! that are interpreted (design note 0019).
+//! Descriptors of stubs that learn only when they run how many there are, as those in C and those
+//! that are interpreted do, or of which some are absent (design note 0019).
 
+use std::fmt;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 use nearcall_os::descriptor::DescriptorKind;
@@ -10,80 +11,62 @@ use super::call::Call;
 use super::malformed::Malformed;
 use super::reply::Reply;
 use crate::error::CallError;
+use crate::passed::{Came, Due};
 
-/// Evaluates `$act` over a slice as the array that it is: one to eight, as interfaces declare.
-macro_rules! with_array {
-    ($items:expr, |$array:ident| $act:expr) => {
-        with_array!($items, |$array| $act, 1 2 3 4 5 6 7 8)
-    };
-    ($items:expr, |$array:ident| $act:expr, $($count:literal)*) => {
-        match $items.len() {
-            $($count => {
-                let $array: [_; $count] = $items.try_into().expect("as many");
-                $act
-            })*
-            count => panic!("no procedure passes {count} descriptors one way"),
-        }
-    };
+/// What had to come, and what may have been absent.
+pub type Passed<const N: usize, const M: usize> = ([OwnedFd; N], [Option<OwnedFd>; M]);
+
+/// What was judged to be as many.
+pub(super) fn all_of<T: fmt::Debug, const N: usize>(came: Vec<T>) -> [T; N] {
+    came.try_into().expect("it was judged how many came")
 }
 
 impl Call<'_, '_> {
-    /// [`Call::put_descriptors`], of as many as there are.
+    /// [`Call::put_descriptors`], of as many as there are; `None` is absent.
     ///
     /// # Errors: as there.
-    ///
-    /// # Panics
-    ///
-    /// If there are none, or more than eight.
     pub fn put_each_descriptor(
         &mut self,
-        descriptors: &[(&'static str, DescriptorKind, BorrowedFd<'_>)],
+        descriptors: &[(&'static str, DescriptorKind, Option<BorrowedFd<'_>>)],
     ) -> Result<(), Box<CallError>> {
-        with_array!(descriptors, |array| self.put_descriptors(array))
+        self.held.send_descriptors(self.procedure, self.deadline, descriptors)
     }
 }
 
 impl Reply<'_> {
-    /// [`Reply::descriptors`], of as many as there are kinds.
+    /// [`Reply::optional_descriptors`], of as many as there are kinds.
     ///
     /// # Errors: as there.
-    ///
-    /// # Panics
-    ///
-    /// If there are none, or more than eight.
     pub fn each_descriptor(
         &self,
         kinds: &[DescriptorKind],
-    ) -> Result<Vec<OwnedFd>, Box<CallError>> {
-        with_array!(kinds, |array| self.descriptors(array).map(Vec::from))
+        optional: &[(DescriptorKind, u8)],
+    ) -> Result<Came, Box<CallError>> {
+        self.grip.take_descriptors(self.procedure, Due { kinds, optional })
     }
 }
 
 impl Arguments<'_> {
-    /// [`Arguments::descriptors`], of as many as there are kinds.
+    /// [`Arguments::optional_descriptors`], of as many as there are kinds.
     ///
     /// # Errors: as there.
-    ///
-    /// # Panics
-    ///
-    /// If there are none, or more than eight.
-    pub fn each_descriptor(&self, kinds: &[DescriptorKind]) -> Result<Vec<OwnedFd>, Malformed> {
-        with_array!(kinds, |array| self.descriptors(array).map(Vec::from))
+    pub fn each_descriptor(
+        &self,
+        kinds: &[DescriptorKind],
+        optional: &[(DescriptorKind, u8)],
+    ) -> Result<Came, Malformed> {
+        self.call.take_descriptors(Due { kinds, optional })
     }
 }
 
 impl Results<'_> {
-    /// [`Results::put_descriptors`], of as many as there are.
+    /// [`Results::put_descriptors`], of as many as there are; `None` is absent.
     ///
     /// # Errors: as there.
-    ///
-    /// # Panics
-    ///
-    /// If there are none, or more than eight.
     pub fn put_each_descriptor(
         &mut self,
-        descriptors: &[(DescriptorKind, BorrowedFd<'_>)],
+        descriptors: &[(DescriptorKind, Option<BorrowedFd<'_>>)],
     ) -> Result<(), Box<Refusal>> {
-        with_array!(descriptors, |array| self.put_descriptors(array))
+        self.call.send_descriptors(descriptors)
     }
 }

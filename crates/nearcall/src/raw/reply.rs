@@ -16,6 +16,7 @@ use nearcall_os::segment::Segment;
 
 use super::area::Inbound;
 use super::brief_call::BriefResults;
+use super::descriptors::{Passed, all_of};
 use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
@@ -23,6 +24,7 @@ use super::marshal::Marshal;
 use super::variable::OUT_OF_LINE_END_MAX;
 use crate::client::binding::Grip;
 use crate::error::{CallError, NotExecuted};
+use crate::passed::Due;
 
 /// What [`Reply::raised`] says of a procedure that returned.
 pub(super) const RETURNED: u32 = 0;
@@ -33,8 +35,8 @@ pub(super) const RETURNED: u32 = 0;
 /// so a stub has it in registers.
 #[derive(Debug)]
 pub struct Reply<'b> {
-    grip: Grip<'b>,
-    procedure: u32,
+    pub(super) grip: Grip<'b>,
+    pub(super) procedure: u32,
     raised: u32,
     message_bytes: u32,
     /// Ended by hand: what a compiler does for it once more keeps the end of a call from being in
@@ -171,7 +173,22 @@ impl<'b> Reply<'b> {
         &self,
         kinds: [DescriptorKind; N],
     ) -> Result<[OwnedFd; N], Box<CallError>> {
-        self.grip.take_descriptors(self.procedure, kinds)
+        let due = Due { kinds: &kinds, optional: &[] };
+        let (came, _) = self.grip.take_descriptors(self.procedure, due)?;
+        Ok(all_of(came))
+    }
+
+    /// The same where some may be absent: those that may, in their order, each with the byte of
+    /// the message that says whether it is there.
+    ///
+    /// # Errors: [`CallError::Peer`] also if a byte is neither 0 nor 1.
+    pub fn optional_descriptors<const N: usize, const M: usize>(
+        &self,
+        kinds: [DescriptorKind; N],
+        optional: [(DescriptorKind, u8); M],
+    ) -> Result<Passed<N, M>, Box<CallError>> {
+        let (came, present) = self.each_descriptor(&kinds, &optional)?;
+        Ok((all_of(came), all_of(present)))
     }
 
     /// 0 if the procedure returned, n if it raised the n-th of its exceptions.

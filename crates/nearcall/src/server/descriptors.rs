@@ -6,7 +6,7 @@
 //! descriptor stays in order for housekeeping.
 
 use std::collections::{HashMap, VecDeque};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use nearcall_os::descriptor::{DescriptorKind, PeerDescriptor};
 use super::binding::ServerBinding;
 use super::current;
 use super::quota::{Charge, Resource};
+use crate::passed::{Came, Due, or_stand_in};
 use crate::raw::{Malformed, Refusal, ServedCall};
 use crate::wire::{Packet, WireError};
 
@@ -98,14 +99,8 @@ impl ServerBinding {
         !arrived.queued.is_empty() || arrived.broken.is_some()
     }
 
-    /// The descriptors of call `sequence` on A-stack `index`; how many came, if that are not
-    /// `count`. Those are closed.
-    fn take_descriptors(
-        &self,
-        index: u32,
-        sequence: Sequence,
-        count: usize,
-    ) -> Result<Vec<PeerDescriptor>, usize> {
+    /// The descriptors that came for call `sequence` on A-stack `index`.
+    fn take_descriptors(&self, index: u32, sequence: Sequence) -> Vec<PeerDescriptor> {
         let mut arrived = self.arrived();
         let is_ours = |arrived: &Arrived| {
             arrived.parked.get(&index).is_some_and(|parked| parked.sequence == sequence)
@@ -113,8 +108,7 @@ impl ServerBinding {
         self.read_ahead(&mut arrived, is_ours);
         let is_there = is_ours(&arrived);
         let found = if is_there { arrived.parked.remove(&index) } else { None };
-        let found = found.map(|parked| parked.descriptors).unwrap_or_default();
-        if found.len() == count { Ok(found) } else { Err(found.len()) }
+        found.map(|parked| parked.descriptors).unwrap_or_default()
     }
 
     /// Takes out which feeds the client has said are over.
@@ -230,41 +224,38 @@ impl ServerBinding {
 }
 
 impl ServedCall<'_> {
-    /// The descriptors that the call carries, judged.
+    /// The descriptors that the call carries, judged, and in the place of one that is absent
+    /// nothing.
     #[cold]
-    pub(crate) fn take_descriptors<const N: usize>(
-        &self,
-        kinds: [DescriptorKind; N],
-    ) -> Result<[OwnedFd; N], Malformed> {
+    pub(crate) fn take_descriptors(&self, due: Due<'_>) -> Result<Came, Malformed> {
         let index = self.astack.record().index;
         let sequence = self.binding.claimed(index);
-        let taken = self.binding.take_descriptors(index, sequence, N);
-        let taken = taken.map_err(|claimed| Malformed::Descriptors { claimed, wanted: N })?;
-        for (descriptor, kind) in taken.iter().zip(kinds) {
-            kind.check(descriptor.as_fd()).map_err(Malformed::Descriptor)?;
-        }
-        let taken: [PeerDescriptor; N] = taken.try_into().expect("as many as there are kinds");
-        Ok(taken.map(PeerDescriptor::take))
+        due.judge(self.binding.take_descriptors(index, sequence))
     }
 
-    /// Sends descriptors ahead of the reply, unless nobody waits for it any more.
+    /// Sends descriptors ahead of the reply, unless nobody waits for it any more, and in the place
+    /// of those that are absent what stands for them.
     #[cold]
-    pub(crate) fn send_descriptors<const N: usize>(
+    pub(crate) fn send_descriptors(
         &self,
-        descriptors: [(DescriptorKind, BorrowedFd<'_>); N],
+        descriptors: &[(DescriptorKind, Option<BorrowedFd<'_>>)],
     ) -> Result<(), Box<Refusal>> {
         let astack = self.astack.record().index;
         let sequence = self.binding.claimed(astack);
         for (kind, descriptor) in descriptors {
-            kind.check(descriptor).map_err(|wrong| Box::new(Refusal::Descriptor(wrong)))?;
+            let Some(descriptor) = descriptor else { continue };
+            kind.check(*descriptor).map_err(|wrong| Box::new(Refusal::Descriptor(wrong)))?;
         }
         if turn::is_given_up(&self.astack.head().turn, sequence) {
             return Ok(());
         }
-        let message = Message::Descriptors { astack, sequence: sequence.as_u32(), count: N as u32 };
-        let descriptors = descriptors.map(|(_, descriptor)| descriptor);
+        let (sequence, count) = (sequence.as_u32(), descriptors.len() as u32);
+        let message = Message::Descriptors { astack, sequence, count };
+        let passed = descriptors.iter().map(|(_, descriptor)| or_stand_in(*descriptor));
+        let passed: Result<Vec<_>, _> = passed.collect();
+        let passed = passed.map_err(|error| Box::new(Refusal::NotSent(error.to_string())))?;
         // A client that does not read its socket is not waited for.
-        let sent = self.binding.socket.send_within(Duration::ZERO, &message, &descriptors);
+        let sent = self.binding.socket.send_within(Duration::ZERO, &message, &passed);
         sent.map_err(|error| Box::new(Refusal::NotSent(error.to_string())))
     }
 }

@@ -408,7 +408,7 @@ impl<'m> Programs<'_, 'm> {
         text: &mut Text,
     ) {
         let show = match value {
-            Value::Opened { .. } => format!("nc_put_opened(&got, {got});"),
+            Value::Opened { .. } | Value::Unopened => format!("nc_put_opened(&got, {got});"),
             _ => self.show(declared, "&got", got),
         };
         self.same_text(at, what, &show, (declared, value), text);

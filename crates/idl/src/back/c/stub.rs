@@ -8,7 +8,7 @@ use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::layout::{Form, Place, Root, Scalar, members, root_type};
-use crate::model::{DeclarationId, DescriptorKind, Direction, Type};
+use crate::model::{DeclarationId, Direction, Type};
 use crate::plan::{LimitCheck, Step};
 
 /// Whose stub it is.
@@ -36,8 +36,8 @@ pub struct Printer<'c, 'm> {
     payloads: usize,
     takes: usize,
     /// How many descriptors the stub sends, and how many it takes.
-    sent_count: usize,
-    came_count: usize,
+    pub sent_count: usize,
+    pub came_count: usize,
     /// What was written before the stub is entered.
     written_batch: Option<Root>,
     pub text: Text,
@@ -86,7 +86,7 @@ impl<'c, 'm> Printer<'c, 'm> {
         text
     }
 
-    fn root(&self, root: Root) -> String {
+    pub fn root(&self, root: Root) -> String {
         match (root, self.side) {
             (root, _) if self.is_prealloc(root) => self.filled(root),
             (Root::Returned, _) => String::from("nc_returned"),
@@ -223,11 +223,8 @@ impl<'c, 'm> Printer<'c, 'm> {
                 self.text.line(format!("nearcall_put_u32(nc_results, {at}, {bytes});"));
             }
             Step::PutPayload { place, form } => self.put_payload(place, *form),
-            Step::PutDescriptors { descriptors } => {
-                self.sent_count = descriptors.len();
-                let values = descriptors.iter().map(|(root, _)| self.root(*root)).collect();
-                self.name_descriptors("nc_sent", descriptors, values);
-            }
+            Step::PutPresence { root, at } => self.put_presence(*root, *at),
+            Step::PutDescriptors { descriptors } => self.put_descriptors(descriptors),
             // The offset of the variable part is in the message, and so are the descriptors.
             _ => {}
         }
@@ -242,7 +239,7 @@ impl<'c, 'm> Printer<'c, 'm> {
         self.text = text;
     }
 
-    fn when(&mut self, condition: &str, lines: Vec<String>) {
+    pub fn when(&mut self, condition: &str, lines: Vec<String>) {
         self.text.open(format!("if ({condition}) {{"));
         self.text.lines(lines);
         self.text.close("}");
@@ -361,38 +358,6 @@ impl<'c, 'm> Printer<'c, 'm> {
             }
             // Members are read to where they belong.
             _ => {}
-        }
-    }
-
-    fn name_descriptors(
-        &mut self,
-        records: &str,
-        descriptors: &[(Root, DescriptorKind)],
-        values: Vec<String>,
-    ) {
-        for (((root, kind), value), at) in descriptors.iter().zip(values).zip(0..) {
-            let (name, kind) = (quoted(&self.spoken(&Place::whole(*root))), kind.word());
-            self.text.line(format!(
-                "{records}[{at}] = (nearcall_descriptor){{{name}, NEARCALL_DESCRIPTOR_{kind}, \
-                 {value}}};"
-            ));
-        }
-    }
-
-    fn take_descriptors(&mut self, descriptors: &[(Root, DescriptorKind)]) {
-        let count = descriptors.len();
-        self.came_count = count;
-        self.name_descriptors("nc_came", descriptors, vec![String::from("-1"); count]);
-        let take = match self.side {
-            Side::Client => {
-                format!("!nearcall_reply_descriptors(&nc_reply, nc_came, {count}, nc_env)")
-            }
-            Side::Server => format!("!nearcall_arguments_descriptors(nc_call, nc_came, {count})"),
-        };
-        self.when(&take, vec![String::from("goto nc_done;")]);
-        for ((root, _), at) in descriptors.iter().zip(0..) {
-            let value = self.root(*root);
-            self.text.line(format!("{value} = nc_came[{at}].fd;"));
         }
     }
 

@@ -6,6 +6,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
 use crate::back::cpp::clerk::print_clerk;
+use crate::back::cpp::descriptors;
 use crate::back::cpp::given::local_of;
 use crate::back::cpp::interface::{Stands, USING};
 use crate::model::{DeclarationId, Direction, Parameter};
@@ -78,7 +79,7 @@ impl Cpp<'_, '_> {
 
     fn value_type(&self, parameter: &Parameter) -> String {
         match parameter.descriptor {
-            Some(_) => String::from("::nearcall::descriptor"),
+            Some(descriptor) => descriptors::owned(descriptor),
             None => self.type_name(&parameter.declared),
         }
     }
@@ -111,8 +112,9 @@ impl Cpp<'_, '_> {
                 Stands::Word => {
                     arguments.push(format!("static_cast<{declared}>(nc_call->{own})"));
                 }
-                Stands::Descriptor => {
-                    text.line(format!("::nearcall::descriptor {local}(nc_call->{own});"));
+                Stands::Descriptor(one) => {
+                    let made = descriptors::made(one, &format!("nc_call->{own}"));
+                    text.line(format!("{declared} {local}({made});"));
                     arguments.push(format!("::std::move({local})"));
                 }
                 _ => {
@@ -157,21 +159,21 @@ impl Cpp<'_, '_> {
         text.line("nearcall_begin(&nc_env);");
         text.open("try {");
         text.line("using ::nearcall::detail::nc_give;");
-        let returned = match &operation.returns {
-            Some(_) if operation.returns_descriptor.is_some() => ", nc_returned.release()",
-            Some(declared) => {
+        let returned = match (&operation.returns, operation.returns_descriptor) {
+            (Some(_), Some(one)) => format!(", {}", descriptors::moved(one, "nc_returned")),
+            (Some(declared), None) => {
                 self.held(declared, "nc_held", text);
                 text.line(self.given_returned_value(declared, ["nc_returned", "nc_held.value"]));
-                ", nc_held.moved()"
+                String::from(", nc_held.moved()")
             }
-            None => "",
+            (None, _) => String::new(),
         };
         let names = self.c.parameter_names(operation);
         let changed = operation.parameters.iter().zip(&names);
         for (parameter, own) in changed.filter(|(one, _)| one.direction != Direction::In) {
             let place = format!("nc_record->{own}");
             match parameter.descriptor {
-                Some(_) => text.line(format!("{place} = {own}.release();")),
+                Some(one) => text.line(format!("{place} = {};", descriptors::moved(one, own))),
                 None => text.lines(self.changed(parameter, &place, own)),
             }
         }

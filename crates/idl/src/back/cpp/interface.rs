@@ -6,9 +6,10 @@ use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
 use crate::back::cpp::caught::{HAS_RETURNED, NOT_RETURNED};
 use crate::back::cpp::clerk::print_clerk;
+use crate::back::cpp::descriptors;
 use crate::back::cpp::given::{Given, given_memory, local_of};
 use crate::layout::{Root, Shape, shape};
-use crate::model::{DeclarationId, Direction, Parameter, Type};
+use crate::model::{DeclarationId, Descriptor, Direction, Parameter, Type};
 use crate::plan::Passing;
 
 /// What functions of C++ convert by.
@@ -20,8 +21,8 @@ pub enum Stands {
     Word,
     Text,
     Value,
-    Descriptor,
-    NewDescriptor,
+    Descriptor(Descriptor),
+    NewDescriptor(Descriptor),
     Changed,
     Lent,
     LentResult,
@@ -85,12 +86,16 @@ impl Cpp<'_, '_> {
 
     pub fn stands(&self, procedure: Procedure<'_>, index: u32, parameter: &Parameter) -> Stands {
         let passing = procedure.plan.arguments.iter().find(|one| one.parameter == index);
+        if let Some(descriptor) = parameter.descriptor {
+            return match parameter.direction {
+                Direction::In => Stands::Descriptor(descriptor),
+                _ => Stands::NewDescriptor(descriptor),
+            };
+        }
         match passing.map(|one| one.passing) {
             Some(Passing::Lent) => Stands::Lent,
             Some(Passing::LentResult) => Stands::LentResult,
             Some(Passing::LentBoth) => Stands::LentBoth,
-            Some(Passing::Descriptor) => Stands::Descriptor,
-            _ if parameter.descriptor.is_some() => Stands::NewDescriptor,
             _ if parameter.direction != Direction::In => Stands::Changed,
             _ if matches!(shape(self.c.model, &parameter.declared), Shape::Scalar(_)) => {
                 Stands::Word
@@ -107,7 +112,9 @@ impl Cpp<'_, '_> {
         let spelled = procedure.operation.spelled_parameters().iter();
         for ((parameter, name), index) in spelled.zip(names).zip(0..) {
             match (self.stands(procedure, index, parameter), is_server) {
-                (Stands::Descriptor, true) => all.push(format!("::nearcall::descriptor {name}")),
+                (Stands::Descriptor(own), true) => {
+                    all.push(format!("{} {name}", descriptors::owned(own)));
+                }
                 (Stands::Lent, true) => all.push(format!("const ::nearcall::opaque &{name}")),
                 (Stands::LentBoth, true) => {
                     all.push(format!("const ::nearcall::opaque &{name}"));
@@ -139,8 +146,8 @@ impl Cpp<'_, '_> {
         let declared = self.type_name(&parameter.declared);
         match self.stands(procedure, index, parameter) {
             Stands::Word => format!("{declared} {name}"),
-            Stands::Descriptor => format!("int {name}"),
-            Stands::NewDescriptor => format!("::nearcall::descriptor &{name}"),
+            Stands::Descriptor(given) => format!("{} {name}", descriptors::number(given)),
+            Stands::NewDescriptor(own) => format!("{} &{name}", descriptors::owned(own)),
             Stands::Changed | Stands::LentResult | Stands::LentBoth => {
                 format!("{declared} &{name}")
             }
@@ -153,8 +160,8 @@ impl Cpp<'_, '_> {
         if let Some(feed) = self.feed_type(procedure, is_server) {
             return Some(feed);
         }
-        if procedure.operation.returns_descriptor.is_some() {
-            return Some(String::from("::nearcall::descriptor"));
+        if let Some(descriptor) = procedure.operation.returns_descriptor {
+            return Some(descriptors::owned(descriptor));
         }
         if procedure.operation.opens_exchange() {
             return None;
@@ -254,15 +261,16 @@ impl Cpp<'_, '_> {
                 text.line(format!("::nearcall::detail::check_text({name}, {own});"));
                 Given::plain(format!("{own}.c_str()"))
             }
-            Stands::Descriptor => Given::plain(own.to_owned()),
+            Stands::Descriptor(descriptor) => Given::plain(descriptors::given(descriptor, own)),
             Stands::Lent => {
                 let c = self.c.type_name(declared);
                 text.line(format!("auto {local} = ::nearcall::detail::in_place<{c}>({own});"));
                 Given::plain(format!("&{local}"))
             }
-            Stands::NewDescriptor => {
+            Stands::NewDescriptor(descriptor) => {
                 text.line(format!("int {local} = -1;"));
-                let came = format!("::nearcall::descriptor nc_came_{own}({local});");
+                let made = descriptors::made(descriptor, &local);
+                let came = format!("{} nc_came_{own}({made});", descriptors::owned(descriptor));
                 let after = format!("{own} = ::std::move(nc_came_{own});");
                 Given { argument: format!("&{local}"), came: Some(came), after: Some(after) }
             }
@@ -294,7 +302,10 @@ impl Cpp<'_, '_> {
                 text.lines(self.sides_made(procedure));
             }
             Some(_) if Self::is_one_thing(procedure) => {
-                text.line(format!("{result} nc_returned({call});"));
+                let descriptor = procedure.operation.returns_descriptor;
+                let made = descriptor.map(|one| descriptors::made(one, call));
+                let made = made.as_deref().unwrap_or(call);
+                text.line(format!("{result} nc_returned({made});"));
             }
             Some(declared) => {
                 self.held(declared, "nc_held", text);
@@ -372,10 +383,10 @@ impl Cpp<'_, '_> {
         text.open(format!("static {result}{star}run_{name}(void *nc_self{parameters}) {{"));
         let returned = self.returned(procedure, true).and(procedure.operation.returns.as_ref());
         let is_feed = procedure.operation.feed.is_some();
-        let is_descriptor = procedure.operation.returns_descriptor.is_some();
+        let descriptor = procedure.operation.returns_descriptor;
         match returned {
             Some(_) if is_feed => text.line(format!("{result} nc_returned{{}};")),
-            Some(_) if is_descriptor => text.line("int nc_returned = -1;"),
+            Some(_) if descriptor.is_some() => text.line("int nc_returned = -1;"),
             Some(declared) => self.held(declared, "nc_returned", text),
             None => {}
         }
@@ -386,16 +397,18 @@ impl Cpp<'_, '_> {
         text.lines(USING.map(String::from));
         let (arguments, after) = self.print_arguments(procedure, text);
         let call = format!("static_cast<{server} *>(nc_self)->{name}({})", arguments.join(", "));
-        match returned {
-            Some(_) if is_feed => text.line(format!("auto nc_made = {call};")),
-            Some(_) if is_descriptor => text.line(format!("nc_returned = {call}.release();")),
-            Some(_) => text.line(format!("const auto nc_value = {call};")),
-            None => text.line(format!("{call};")),
+        match (returned, descriptor) {
+            (Some(_), _) if is_feed => text.line(format!("auto nc_made = {call};")),
+            (Some(_), Some(one)) => {
+                text.line(format!("nc_returned = {};", descriptors::released(one, &call)));
+            }
+            (Some(_), None) => text.line(format!("const auto nc_value = {call};")),
+            (None, _) => text.line(format!("{call};")),
         }
         text.line(HAS_RETURNED);
         match returned {
             Some(_) if is_feed => text.lines(self.made(procedure, name)),
-            Some(declared) if !is_descriptor => {
+            Some(declared) if descriptor.is_none() => {
                 text.line(self.given_returned_value(declared, ["nc_value", "nc_returned.value"]));
             }
             _ => {}
@@ -423,9 +436,9 @@ impl Cpp<'_, '_> {
             let (declared, given) = (self.type_name(&parameter.declared), local_of(own));
             match self.stands(procedure, index, parameter) {
                 Stands::Word => arguments.push(format!("static_cast<{declared}>({own})")),
-                Stands::Descriptor => arguments.push(format!("::std::move({given})")),
-                Stands::NewDescriptor => {
-                    after.push(format!("*{own} = {given}.release();"));
+                Stands::Descriptor(_) => arguments.push(format!("::std::move({given})")),
+                Stands::NewDescriptor(one) => {
+                    after.push(format!("*{own} = {};", descriptors::moved(one, &given)));
                     arguments.push(given);
                 }
                 Stands::Lent => arguments.push(format!("::nearcall::opaque({own})")),
@@ -475,10 +488,13 @@ impl Cpp<'_, '_> {
         for ((parameter, own), index) in all {
             let local = local_of(own);
             match self.stands(procedure, index, parameter) {
-                Stands::Descriptor => {
-                    text.line(format!("::nearcall::descriptor {local}({own});"));
+                Stands::Descriptor(one) => {
+                    let made = descriptors::made(one, own);
+                    text.line(format!("{} {local}({made});", descriptors::owned(one)));
                 }
-                Stands::NewDescriptor => text.line(format!("::nearcall::descriptor {local};")),
+                Stands::NewDescriptor(one) => {
+                    text.line(format!("{} {local};", descriptors::owned(one)));
+                }
                 _ => {}
             }
         }

@@ -4,6 +4,7 @@ use crate::back::c::halves::half;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::cpp::Cpp;
+use crate::back::cpp::descriptors;
 use crate::back::cpp::interface::USING;
 use crate::model::Direction;
 
@@ -45,7 +46,7 @@ impl Cpp<'_, '_> {
         let all = operation.parameters.iter().zip(self.c.parameter_names(operation));
         let changed = all.filter(|(parameter, _)| parameter.direction != Direction::In);
         let changed = changed.map(|(parameter, name)| match parameter.descriptor {
-            Some(_) => (String::from("::nearcall::descriptor"), name),
+            Some(descriptor) => (descriptors::owned(descriptor), name),
             None => (self.type_name(&parameter.declared), name),
         });
         returned.into_iter().chain(changed).collect()

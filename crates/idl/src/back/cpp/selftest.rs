@@ -16,9 +16,10 @@ use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
+use crate::back::cpp::descriptors;
 use crate::back::{Output, Printed};
 use crate::layout::Root;
-use crate::model::{DeclarationId, Direction, Model, Operation, Type};
+use crate::model::{DeclarationId, Descriptor, Direction, Model, Operation, Parameter, Type};
 use crate::selftest::{
     Answer, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, shortened, shown,
     shown_members,
@@ -195,7 +196,7 @@ impl Programs<'_, '_, '_> {
             for ((parameter, name), given) in all.zip(&round.given) {
                 let local = format!("a_{name}");
                 let declared = match parameter.descriptor {
-                    Some(_) => String::from("nearcall::descriptor"),
+                    Some(descriptor) => descriptors::owned(descriptor),
                     None => self.cpp.type_name(&parameter.declared),
                 };
                 if !is_posted || parameter.direction != Direction::Out {
@@ -204,10 +205,7 @@ impl Programs<'_, '_, '_> {
                 if let Some(value) = given {
                     self.assign(&parameter.declared, value, &local, text);
                 }
-                arguments.push(match (parameter.descriptor, parameter.direction) {
-                    (Some(_), Direction::In) => format!("{local}.get()"),
-                    _ => local,
-                });
+                arguments.push(argument(parameter, local));
             }
             if let Some(memory) = self.cpp.returned_memory(operation).filter(|_| !is_posted) {
                 text.line(format!("{memory} returned{{}};"));
@@ -449,5 +447,16 @@ impl Programs<'_, '_, '_> {
         text.line("    throw std::length_error(\"there is no room for octets\");");
         text.line("}");
         text.close("}");
+    }
+}
+
+/// How a client passes what a local holds.
+fn argument(parameter: &Parameter, local: String) -> String {
+    match parameter.descriptor.filter(|_| parameter.direction == Direction::In) {
+        Some(Descriptor { is_optional: true, .. }) => {
+            format!("{local} ? std::optional<int>({local}->get()) : std::nullopt")
+        }
+        Some(_) => format!("{local}.get()"),
+        None => local,
     }
 }

@@ -9,7 +9,7 @@ use crate::back::rust::names::NameSet;
 use crate::back::undocumented;
 use crate::hash::hex;
 use crate::layout::{Root, members};
-use crate::model::{DeclarationId, Direction, FeedPart, Interface, Operation, Type};
+use crate::model::{DeclarationId, Descriptor, Direction, FeedPart, Interface, Operation, Type};
 use crate::plan::ProcedurePlan;
 
 impl Python<'_> {
@@ -202,7 +202,7 @@ impl Python<'_> {
     /// What arrives.
     fn came_annotation(&self, part: &Part<'_>) -> String {
         match part.role {
-            Role::Descriptor => String::from("_nearcall.Descriptor"),
+            Role::Descriptor(one) => or_none(one, "_nearcall.Descriptor"),
             _ => self.annotation(part.declared),
         }
     }
@@ -210,7 +210,7 @@ impl Python<'_> {
     /// Whatever may be sent.
     fn sent_annotation(&self, part: &Part<'_>) -> String {
         match part.role {
-            Role::Descriptor => String::from("_raw.DescriptorLike"),
+            Role::Descriptor(one) => or_none(one, "_raw.DescriptorLike"),
             _ => self.argument_annotation(part.declared),
         }
     }
@@ -324,12 +324,18 @@ fn parameters(operation: &Operation, but: Direction) -> impl Iterator<Item = Par
     })
 }
 
+/// The type of a descriptor, which may be absent.
+fn or_none(descriptor: Descriptor, declared: &str) -> String {
+    let none = if descriptor.is_optional { " | None" } else { "" };
+    format!("{declared}{none}")
+}
+
 /// What a value of a message stands for.
 fn role(operation: &Operation, root: Root, declared: &Type) -> Role {
     let part = operation.feed.as_ref().map(|feed| feed.part);
     let is_carrier = matches!(part, Some(FeedPart::Next | FeedPart::Put));
     match operation.descriptor(root) {
-        Some(_) => Role::Descriptor,
+        Some(descriptor) => Role::Descriptor(descriptor),
         None if is_carrier && matches!(declared, Type::Sequence { .. }) => Role::Batch,
         None => Role::Value,
     }

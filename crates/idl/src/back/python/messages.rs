@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::back::python::Python;
 use crate::back::python::text::{quoted, tuple};
 use crate::layout::{Form, Place, Root, members};
-use crate::model::{Annotation, DescriptorKind, Type};
+use crate::model::{Annotation, Descriptor, DescriptorKind, Type};
 use crate::plan::Step;
 
 /// One value of a message.
@@ -30,7 +30,7 @@ pub enum Role {
     /// A value of its type.
     Value,
     /// A descriptor, which goes beside the message.
-    Descriptor,
+    Descriptor(Descriptor),
     /// Items of a feed.
     Batch,
 }
@@ -91,9 +91,10 @@ fn places(writing: &[Step]) -> BTreeMap<Place, String> {
     let mut places = BTreeMap::new();
     for step in writing {
         if let Step::PutDescriptors { descriptors } = step {
-            let passed = descriptors.iter().map(|(root, kind)| {
-                let words = [quoted("descriptor"), quoted(kind_code(*kind))];
-                (Place::whole(*root), tuple(&words))
+            let passed = descriptors.iter().map(|passed| {
+                let mut words = vec![quoted("descriptor"), quoted(kind_code(passed.kind))];
+                words.extend(passed.presence_at.map(|at| at.to_string()));
+                (Place::whole(passed.root), tuple(&words))
             });
             places.extend(passed);
         }

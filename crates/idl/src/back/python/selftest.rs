@@ -295,7 +295,7 @@ impl<'m> Programs<'_, 'm> {
     fn same(&self, at: &str, got: &str, (declared, value): (&Type, &Value)) -> String {
         let wanted = quoted(&shortened(&shown(self.python.model, declared, value)));
         let shape = match value {
-            Value::Opened { .. } => quoted("opened"),
+            Value::Opened { .. } | Value::Unopened => quoted("opened"),
             _ => self.shape(declared),
         };
         format!("check.same({at}, shown({got}, {shape}), {wanted})")

@@ -8,7 +8,7 @@ use crate::back::rust::items::written_batch;
 use crate::back::rust::names::NameSet;
 use crate::back::rust::tokens::{Ident, Literal, TokenStream, quote};
 use crate::layout::Root;
-use crate::model::{DeclarationId, Interface, Kind, Operation};
+use crate::model::{DeclarationId, Descriptor, Interface, Kind, Operation};
 use crate::plan::{Passing, ProcedurePlan};
 
 /// One operation with everything that its two stubs are printed from.
@@ -189,7 +189,9 @@ impl Rust<'_> {
                     }
                     Passing::Lent => lent.clone(),
                     Passing::LentResult | Passing::LentBoth => quote!(&mut ::std::vec::Vec<u8>),
-                    Passing::Descriptor => quote!(::std::os::fd::BorrowedFd<'_>),
+                    Passing::Descriptor => {
+                        or_none(parameter.descriptor, quote!(::std::os::fd::BorrowedFd<'_>))
+                    }
                 };
                 quote!(#name: #declared)
             })
@@ -206,8 +208,8 @@ impl Rust<'_> {
         let types: Vec<TokenStream> = results
             .iter()
             .filter_map(|root| {
-                if operation.descriptor(*root).is_some() {
-                    return Some(quote!(::std::os::fd::OwnedFd));
+                if let descriptor @ Some(_) = operation.descriptor(*root) {
+                    return Some(or_none(descriptor, quote!(::std::os::fd::OwnedFd)));
                 }
                 let declared = crate::layout::root_type(self.model, operation, None, *root);
                 declared.map(|declared| self.owned(scope, declared))
@@ -217,6 +219,14 @@ impl Rust<'_> {
             [one] => one.clone(),
             all => quote!((#(#all),*)),
         }
+    }
+}
+
+/// The type of a descriptor, which may be absent.
+pub fn or_none(descriptor: Option<Descriptor>, declared: TokenStream) -> TokenStream {
+    match descriptor {
+        Some(Descriptor { is_optional: true, .. }) => quote!(::core::option::Option<#declared>),
+        _ => declared,
     }
 }
 

@@ -22,7 +22,7 @@ use crate::back::rust::stub::parameter_names;
 use crate::back::rust::tokens::TokenStream;
 use crate::back::{Output, Printed};
 use crate::layout::{Root, root_type};
-use crate::model::{DeclarationId, Interface, Kind, Model, Operation, Type};
+use crate::model::{DeclarationId, Descriptor, Interface, Kind, Model, Operation, Type};
 use crate::plan::{InterfacePlan, Passing};
 use crate::selftest::{
     Answer, InterfaceTest, Manner, OperationTest, Round, Selftest, Value, shortened, shown,
@@ -219,7 +219,8 @@ impl<'m> Programs<'_, 'm> {
         for argument in &plan.arguments {
             let index = argument.parameter as usize;
             let (name, parameter) = (&names[index], &operation.parameters[index]);
-            let declared = self.owned_root(operation, Root::Parameter(argument.parameter));
+            let root = Root::Parameter(argument.parameter);
+            let declared = self.owned_root(operation, root);
             let is_changed = matches!(
                 argument.passing,
                 Passing::Exclusive | Passing::LentResult | Passing::LentBoth
@@ -232,6 +233,11 @@ impl<'m> Programs<'_, 'm> {
             *text += &format!("let {changed}a_{name}: {declared} = {value};\n");
             arguments.push(match argument.passing {
                 Passing::Value => format!("a_{name}"),
+                Passing::Descriptor
+                    if operation.descriptor(root).is_some_and(|one| one.is_optional) =>
+                {
+                    format!("a_{name}.as_ref().map(std::os::fd::AsFd::as_fd)")
+                }
                 Passing::Descriptor => format!("std::os::fd::AsFd::as_fd(&a_{name})"),
                 _ if is_changed => format!("&mut a_{name}"),
                 _ => format!("&a_{name}"),
@@ -370,6 +376,9 @@ impl<'m> Programs<'_, 'm> {
     fn owned_root(&self, operation: &Operation, root: Root) -> String {
         let declared = root_type(self.rust.model, operation, None, root);
         match operation.descriptor(root) {
+            Some(Descriptor { is_optional: true, .. }) => {
+                String::from("Option<std::os::fd::OwnedFd>")
+            }
             Some(_) => String::from("std::os::fd::OwnedFd"),
             None => declared.map_or(String::new(), |declared| self.owned(declared)),
         }

@@ -5,7 +5,7 @@ use crate::back::rust::casing::ident;
 use crate::back::rust::client::has_length;
 use crate::back::rust::docs::doc;
 use crate::back::rust::exchanges::exchange_is_awaited;
-use crate::back::rust::interface::Procedure;
+use crate::back::rust::interface::{Procedure, or_none};
 use crate::back::rust::names::NameSet;
 use crate::back::rust::stub::{Printer, Side, number, parameter_names};
 use crate::back::rust::suspending::{awaited_results, put_lent};
@@ -145,7 +145,12 @@ impl Rust<'_> {
                 Passing::LentBoth if !form.is_awaited => {
                     quote!(#name: #opaque, #written: #opaque_out)
                 }
-                Passing::Descriptor => quote!(#name: ::std::os::fd::OwnedFd),
+                Passing::Descriptor => {
+                    let parameter = &procedure.operation.parameters[argument.parameter as usize];
+                    let owned = quote!(::std::os::fd::OwnedFd);
+                    let owned = or_none(parameter.descriptor, owned);
+                    quote!(#name: #owned)
+                }
                 _ => shared,
             });
         }

@@ -250,6 +250,20 @@ pub const CASES: &[Case] = &[
            client-source server-source: I::a"],
     ),
     case(
+        "E0614",
+        [
+            "interface I { @fd long a(@fd in long x); };",
+            "interface I { @optional @fd long a(@optional @fd in long x); };",
+            "interface I { @optional(FALSE) @fd long a(@fd in long x); };",
+        ],
+        &[
+            "E0614 parameter `x` of `I::a` is optional, and was not before: old-client new-client \
+             client-source server-source: I::a",
+            "E0614 what `I::a` returns is optional now: old-client new-client client-source \
+             server-source: I::a",
+        ],
+    ),
+    case(
         "E0615",
         [
             "interface I { void a(in sequence<octet> x); };",

@@ -31,7 +31,11 @@ impl Lowering {
             self.note_local(name, local.span);
             return None;
         }
-        let returns = self.returned(attributes, specifier, declarator);
+        let returned = self.returned(attributes, specifier, declarator);
+        let (returns, absent) = match returned.map(|used| own::absent(used, attributes)) {
+            Some((used, absent)) => (Some(used), absent),
+            None => (None, None),
+        };
         let parameters = self.parameters(parameters, name);
         let idempotent = find(attributes, "idempotent")
             .map(|one| annotation("idempotent", Arguments::None, one.span));
@@ -46,7 +50,7 @@ impl Lowering {
             raises: Vec::new(),
         };
         Some(Definition {
-            annotations: annotations.collect(),
+            annotations: annotations.chain(absent).collect(),
             doc,
             is_included: self.is_included,
             kind: DefinitionKind::Operation(operation),
@@ -98,9 +102,10 @@ impl Lowering {
             };
             let laid = self.lay(shape, &carried.extents[index], Role::Parameter, &slot.name);
             let Some(laid) = laid else { continue };
-            let declared = self.present(laid);
+            let (declared, absent) = own::absent(self.present(laid), slot.attributes);
             let mut annotations = self.range_of(slot.attributes, &declared);
             annotations.extend(own::annotations(slot.attributes, Place::Parameter));
+            annotations.extend(absent);
             parameters.push(ast::Parameter {
                 annotations,
                 direction: (direction, slot.name.span),

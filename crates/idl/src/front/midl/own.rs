@@ -2,9 +2,9 @@
 //! OMG IDL.
 
 use super::ast::Attribute;
-use super::attributes::{Place, is_well_given, places, values};
+use super::attributes::{Place, find, is_well_given, places, values};
 use super::lower::annotation;
-use crate::front::ast::{Annotation, Arguments, Name};
+use crate::front::ast::{Annotation, Arguments, ExpressionKind, Name, TypeKind, TypeUse};
 
 /// Each by its name. Whether it fits what it stands before is the resolver's to judge.
 pub(super) const OWN: &[&str] = &["astack", "fd", "feed", "leaf", "opaque", "prealloc", "typical"];
@@ -23,6 +23,20 @@ pub(super) fn annotations(
         let is_annotation = OWN.contains(&name) && stands && is_well_given(one);
         is_annotation.then(|| annotation(name, given(name, one), one.span))
     })
+}
+
+/// The type of what attributes stand before, and what says of a descriptor that it may be absent: a
+/// pointer to it that may be null, which of anything else is a sequence of at most one.
+pub(super) fn absent(used: TypeUse, attributes: &[Attribute]) -> (TypeUse, Option<Annotation>) {
+    let fd = find(attributes, "fd");
+    match (fd, used.kind) {
+        (Some(fd), TypeKind::Sequence { element, bound: Some(bound) })
+            if matches!(bound.kind, ExpressionKind::Integer(1)) =>
+        {
+            (*element, Some(annotation("optional", Arguments::None, fd.span)))
+        }
+        (_, kind) => (TypeUse { kind, span: used.span }, None),
+    }
 }
 
 /// The name in OMG IDL. DICE has one for either side; IDL4's is the client's.

@@ -4,16 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::annotation::{Applied, Place, Subject, find, is_set};
+use super::descriptors::descriptor;
 use super::scope::{ScopeId, State, SymbolId, SymbolKind};
 use super::{Head, Resolver};
-use nearcall_abi::message::CALL_DESCRIPTORS_MAX;
-
 use crate::diagnostic::Diagnostic;
 use crate::front::ast::{self, Definition, DefinitionKind, Item, Name, ScopedName};
 use crate::front::rules::semantics as rules;
 use crate::model::{
-    AStackWish, Annotation, AttributeHalf, DeclarationId, DescriptorKind, Direction, Interface,
-    Kind, Operation, Parameter, Primitive, Type, Value,
+    AStackWish, Annotation, AttributeHalf, DeclarationId, Direction, Interface, Kind, Operation,
+    Parameter, Type, Value,
 };
 use crate::source::Span;
 
@@ -241,9 +240,10 @@ impl Resolver {
         resolved.returns_opaque = returns_opaque;
         resolved.returns_prealloc = is_set_of(&resolved.annotations, "prealloc");
         resolved.returns_feed = is_set_of(&resolved.annotations, "feed");
-        resolved.returns_descriptor = descriptor_kind(&resolved.annotations);
+        resolved.returns_descriptor = descriptor(&resolved.annotations);
         resolved.parameters = parameters;
         self.check_descriptors(operation, &resolved);
+        self.check_absent(operation, &resolved);
         self.check_feed(operation, &resolved);
         resolved.raises = raises;
         Some(resolved)
@@ -306,52 +306,9 @@ impl Resolver {
                 annotations: kept(applied),
             });
             let last = resolved.last_mut().expect("pushed just now");
-            last.descriptor = descriptor_kind(&last.annotations);
+            last.descriptor = descriptor(&last.annotations);
         }
         resolved
-    }
-
-    /// Descriptors go one way each, eight at most, and are declared as `long`.
-    fn check_descriptors(&mut self, syntax: &ast::Operation, operation: &Operation) {
-        let is_long =
-            |declared: &Type| matches!(self.behind(declared), Type::Primitive(Primitive::Int32));
-        let mut findings = Vec::new();
-        let mut counts = [0usize; 2];
-        let passed = operation.parameters.iter().filter(|one| one.descriptor.is_some());
-        for parameter in passed {
-            counts[usize::from(parameter.direction == Direction::Out)] += 1;
-            let name = &parameter.name;
-            let of_name = |one: &&ast::Parameter| *one.name.text == **name;
-            let span = syntax.parameters.iter().find(of_name).map(|one| one.name.span);
-            let span = span.unwrap_or(syntax.name.span);
-            if !is_long(&parameter.declared) {
-                let message = format!("`{name}` is a descriptor, and its type is none for it");
-                findings.push((&rules::DESCRIPTOR_TYPE, span, message, "declare it as `long`"));
-            }
-            if parameter.direction == Direction::Inout {
-                let message = format!("`{name}` is a descriptor, and inout");
-                let help = "use one parameter `in` and another one `out`";
-                findings.push((&rules::DESCRIPTOR_DIRECTION, span, message, help));
-            }
-        }
-        let span = syntax.name.span;
-        if operation.returns_descriptor.is_some() {
-            counts[1] += 1;
-            if !operation.returns.as_ref().is_some_and(is_long) {
-                let message = format!(
-                    "`{}` returns a descriptor, and its type is none for it",
-                    syntax.name.text
-                );
-                findings.push((&rules::DESCRIPTOR_TYPE, span, message, "return a `long`"));
-            }
-        }
-        if let Some(count) = counts.into_iter().find(|count| *count > CALL_DESCRIPTORS_MAX) {
-            let message = format!("{count} descriptors go one way with `{}`", syntax.name.text);
-            findings.push((&rules::DESCRIPTOR_COUNT, span, message, "pass them in several calls"));
-        }
-        for (rule, span, message, help) in findings {
-            self.diagnostics.push(Diagnostic::new(rule, span, message).help(help));
-        }
     }
 
     /// One feed a way, and what goes with it goes in.
@@ -542,16 +499,9 @@ fn annotated_span(applied: &[Applied], name: &str) -> Option<Span> {
 }
 
 /// As [`is_set`], of annotations that were kept.
-fn is_set_of(annotations: &[Annotation], name: &str) -> bool {
+pub(super) fn is_set_of(annotations: &[Annotation], name: &str) -> bool {
     let one = annotations.iter().find(|one| one.name == name);
     one.is_some_and(|one| one.parameters.get("value") == Some(&Value::Boolean(true)))
-}
-
-/// What `@fd` says.
-fn descriptor_kind(annotations: &[Annotation]) -> Option<DescriptorKind> {
-    let fd = annotations.iter().find(|one| one.name == "fd")?;
-    let Some(Value::String(word)) = fd.parameters.get("kind") else { return None };
-    DescriptorKind::ALL.into_iter().find(|kind| kind.word() == word)
 }
 
 /// What `@astack` says.

@@ -118,7 +118,7 @@ static STANDARD: &[Standard] = &[
             absent: Absent::Text("HASH"),
         }],
     ),
-    standard("optional", &[Member], &[IS]),
+    standard("optional", &[Member, Parameter, Operation], &[IS]),
     standard("position", &[Flag], &[required("value", SHORT)]),
     standard("value", &[Enumerator], &[required("value", ENUM_VALUE)]),
     standard("extensibility", TYPES, &[required("value", Takes::Word(EXTENSIBILITIES))]),

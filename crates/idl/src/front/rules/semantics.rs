@@ -92,6 +92,8 @@ rules! {
     DESCRIPTOR_TYPE = "E0285", "ours", "what stands for a descriptor is a `long`";
     DESCRIPTOR_DIRECTION = "E0286", "ours", "a descriptor goes one way";
     DESCRIPTOR_COUNT = "E0287", "ours", "eight descriptors go with a call at most, and eight back";
+    DESCRIPTOR_OPTIONAL = "E0260", "ours",
+        "of parameters and of what operations return, descriptors alone may be absent";
     FEED_SHAPE = "E0288", "ours",
         "there is one feed a way, beside parameters that go in, and its operation is called once";
     DEFAULT_TOO_LONG = "E0289", "ours",

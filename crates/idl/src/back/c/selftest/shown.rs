@@ -10,9 +10,13 @@ const SUPPORT: &str = include_str!("support.h");
 pub const DESCRIPTORS: &str = include_str!("descriptors.h");
 /// The same, in C alone.
 const PUT_OPENED: &str = "\
-/* The text in an open file, which is closed. */
+/* The text in an open file, which is closed, if there is one. */
 NEARCALL_INLINE void nc_put_opened(nc_shown *text, int fd) {
     char bytes[NC_OPENED_BYTES_MAX + 1];
+    if (fd < 0) {
+        nc_put(text, \"none\");
+        return;
+    }
     nc_read(fd, bytes);
     nc_put_text(text, bytes);
     nearcall_close(fd);

@@ -139,7 +139,8 @@ impl Programs<'_, '_> {
                 Type::Named(id) => self.c.names.enumerator(*id, *index).to_owned(),
                 _ => String::new(),
             },
-            Value::Opened { kind, text } => {
+            Value::Unopened => String::from("-1"),
+            Value::Opened { kind, text, .. } => {
                 format!("nc_opened(NC_{}, {})", kind.word(), quoted(text))
             }
             Value::Bits(bits) => {

@@ -134,7 +134,8 @@ impl Programs<'_, '_, '_> {
                 },
                 _ => String::new(),
             },
-            Value::Opened { kind, text } => {
+            Value::Unopened => String::from("std::nullopt"),
+            Value::Opened { kind, text, .. } => {
                 format!("nearcall::descriptor(nc_opened(NC_{}, {}))", kind.word(), quoted(text))
             }
             Value::Bits(bits) => {

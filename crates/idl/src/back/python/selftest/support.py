@@ -91,7 +91,7 @@ SCALARS = {
     "f4": lambda value: f"0x{struct.unpack('<I', struct.pack('<f', value))[0]:08x}",
     "f8": lambda value: f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}",
     "extended": lambda value: "0x" + bytes(value).hex(),
-    "opened": lambda value: shown(read(value), "text"),
+    "opened": lambda value: "none" if value is None else shown(read(value), "text"),
     "text": lambda value: '"' + "".join(map(quoted, value.encode())) + '"',
 }
 

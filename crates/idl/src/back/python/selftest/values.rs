@@ -29,7 +29,7 @@ impl Programs<'_, '_> {
     /// The same, of lists and not of arrays.
     pub fn plain(&self, resolved: &Type, value: &Value) -> String {
         match (value, resolved) {
-            (Value::Absent, _) => String::from("None"),
+            (Value::Absent | Value::Unopened, _) => String::from("None"),
             (Value::Boolean(true), _) => String::from("True"),
             (Value::Boolean(false), _) => String::from("False"),
             (Value::Integer(value), _) => value.to_string(),
@@ -64,7 +64,7 @@ impl Programs<'_, '_> {
                 });
                 format!("{{{}}}", all.collect::<Vec<_>>().join(", "))
             }
-            (Value::Opened { kind, text }, _) => {
+            (Value::Opened { kind, text, .. }, _) => {
                 format!("opened({}, {})", quoted(kind.word()), quoted(text))
             }
             (Value::Fields(_), Type::Named(id)) => self.fields_expression(*id, value),

@@ -48,7 +48,7 @@ impl Programs<'_, '_> {
     pub fn expression(&self, declared: &Type, value: &Value) -> String {
         let resolved = self.rust.model.resolved(declared);
         match value {
-            Value::Absent => String::from("None"),
+            Value::Absent | Value::Unopened => String::from("None"),
             Value::Boolean(value) => value.to_string(),
             Value::Integer(value) => value.to_string(),
             Value::Char(value) => format!("nearcall::Char({value})"),
@@ -72,8 +72,9 @@ impl Programs<'_, '_> {
                 Type::Named(id) => self.fields_expression(*id, value),
                 _ => String::new(),
             },
-            Value::Opened { kind, text } => {
-                format!("opened(nearcall::raw::DescriptorKind::{kind:?}, {text:?})")
+            Value::Opened { kind, text, is_optional } => {
+                let opened = format!("opened(nearcall::raw::DescriptorKind::{kind:?}, {text:?})");
+                if *is_optional { format!("Some({opened})") } else { opened }
             }
             Value::Case { .. } | Value::Enumerator(_) | Value::Bits(_) => match resolved {
                 Type::Named(id) => self.named(*id, value),

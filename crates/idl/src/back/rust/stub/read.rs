@@ -7,20 +7,14 @@ use crate::back::rust::tokens::{Ident, TokenStream, format_ident, quote};
 use crate::back::rust::types::primitive_type;
 use crate::layout::{Form, Place, Scalar, Shape, shape};
 use crate::model::{Primitive, Type};
-use crate::plan::{Check, Copy, LimitCheck, Passing, Step};
+use crate::plan::{Check, Copy, LimitCheck, Passed, Passing, Step};
 
 impl Printer<'_, '_> {
     /// Steps that read a message.
     pub fn read(&mut self, step: &Step) -> TokenStream {
         let source = self.source();
         match step {
-            Step::TakeDescriptors { descriptors } => {
-                let kinds = descriptors.iter().map(|(_, kind)| descriptor_kind(*kind));
-                let kinds: Vec<TokenStream> = kinds.collect();
-                let roots = descriptors.iter().map(|(root, _)| Place::whole(*root));
-                let locals: Vec<_> = roots.map(|place| self.local(&place, "")).collect();
-                quote!(let [#(#locals),*] = #source.descriptors([#(#kinds),*])?;)
-            }
+            Step::TakeDescriptors { descriptors } => self.take_descriptors(descriptors),
             Step::GetScalar { place, at, scalar, check } => {
                 let get = format_ident!("get_u{}", scalar.width() * 8);
                 let at = number(*at);
@@ -50,6 +44,33 @@ impl Printer<'_, '_> {
                 self.bind(&place, value)
             }
             _ => TokenStream::new(),
+        }
+    }
+
+    fn take_descriptors(&mut self, descriptors: &[Passed]) -> TokenStream {
+        let source = self.source();
+        let (mut all, mut optional) = (Vec::new(), Vec::new());
+        let (mut kinds, mut claims) = (Vec::new(), Vec::new());
+        for passed in descriptors {
+            let local = self.local(&Place::whole(passed.root), "");
+            let kind = descriptor_kind(passed.kind);
+            match passed.presence_at.map(number) {
+                Some(at) => {
+                    optional.push(local);
+                    claims.push(quote!((#kind, #source.get_u8::<#at>())));
+                }
+                None => {
+                    all.push(local);
+                    kinds.push(kind);
+                }
+            }
+        }
+        if optional.is_empty() {
+            return quote!(let [#(#all),*] = #source.descriptors([#(#kinds),*])?;);
+        }
+        quote! {
+            let ([#(#all),*], [#(#optional),*]) =
+                #source.optional_descriptors([#(#kinds),*], [#(#claims),*])?;
         }
     }
 

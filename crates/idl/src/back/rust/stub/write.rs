@@ -3,9 +3,9 @@
 use crate::back::rust::limits::{Subject, counted};
 use crate::back::rust::stub::{Printer, Side, descriptor_kind, number};
 use crate::back::rust::tokens::{TokenStream, format_ident, quote};
-use crate::layout::{Form, Place, Root, Scalar};
-use crate::model::{DescriptorKind, Primitive, Type};
-use crate::plan::{Count, Limit, LimitCheck, Passing, Step};
+use crate::layout::{Form, Place, Scalar};
+use crate::model::{Primitive, Type};
+use crate::plan::{Count, Limit, LimitCheck, Passed, Passing, Step};
 
 impl Printer<'_, '_> {
     /// Steps that write a message.
@@ -17,6 +17,10 @@ impl Printer<'_, '_> {
             Step::CheckRange { place, checks } => self.check_range(place, checks),
             Step::Marshal { place, .. } if self.is_written(place) => TokenStream::new(),
             Step::Marshal { place, checks } => self.marshal(place, checks),
+            Step::PutPresence { root, at } => {
+                let (at, value) = (number(*at), self.receiver(&Place::whole(*root)));
+                quote!(#target.put_u8::<#at>(u8::from(#value.is_some()));)
+            }
             Step::ExpectDescriptors => quote!(#target.expect_descriptors();),
             Step::PutDescriptors { descriptors } => self.put_descriptors(descriptors),
             Step::PutScalar { place, at, scalar } => {
@@ -87,20 +91,36 @@ impl Printer<'_, '_> {
         quote!(#variable.put(#bytes);)
     }
 
-    fn put_descriptors(&mut self, descriptors: &[(Root, DescriptorKind)]) -> TokenStream {
+    fn put_descriptors(&mut self, descriptors: &[Passed]) -> TokenStream {
         let target = self.target();
-        let passed = descriptors.iter().map(|(root, kind)| {
-            let (kind, value) = (descriptor_kind(*kind), self.receiver(&Place::whole(*root)));
+        let has_optional = descriptors.iter().any(|passed| passed.presence_at.is_some());
+        let passed = descriptors.iter().map(|passed| {
+            let kind = descriptor_kind(passed.kind);
+            let value = self.receiver(&Place::whole(passed.root));
+            let value = match (self.side, passed.presence_at) {
+                (Side::Client, _) => quote!(#value),
+                (Side::Server, None) => quote!(::std::os::fd::AsFd::as_fd(&#value)),
+                (Side::Server, Some(_)) => {
+                    quote!(#value.as_ref().map(::std::os::fd::AsFd::as_fd))
+                }
+            };
+            let value = match has_optional && passed.presence_at.is_none() {
+                true => quote!(::core::option::Option::Some(#value)),
+                false => value,
+            };
             match self.side {
                 Side::Client => {
-                    let name = self.reported_name(*root);
+                    let name = self.reported_name(passed.root);
                     quote!((#name, #kind, #value))
                 }
-                Side::Server => quote!((#kind, ::std::os::fd::AsFd::as_fd(&#value))),
+                Side::Server => quote!((#kind, #value)),
             }
         });
         let passed: Vec<TokenStream> = passed.collect();
-        quote!(#target.put_descriptors([#(#passed),*])?;)
+        match has_optional {
+            true => quote!(#target.put_each_descriptor(&[#(#passed),*])?;),
+            false => quote!(#target.put_descriptors([#(#passed),*])?;),
+        }
     }
 
     /// An `@opaque` in argument, which may be lent already.
