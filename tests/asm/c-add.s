@@ -1,8 +1,8 @@
 # gcc 12.2.0, x86_64, -O2; 54 instructions
-mov %rcx,%r10
 mov %rdi,%r9
-mov 0x8(%rdi),%rcx
+mov %rcx,%r10
 mov %fs:,%rax
+mov 0x8(%rdi),%rcx
 cmp (%rcx),%rax
 jne
 btrq $0x0,0x8(%rcx)

@@ -1,7 +1,7 @@
 # gcc 12.2.0, x86_64, -O2; 49 instructions
-mov 0x8(%rdi),%rdx
 mov %rsi,%r8
 mov %fs:,%rax
+mov 0x8(%rdi),%rdx
 cmp (%rdx),%rax
 jne
 btrq $0x0,0x8(%rdx)

@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 190 instructions
+# rustc 1.95.0, x86_64, release profile; 122 instructions
 push %rbx
 sub $0x50,%rsp
 mov %rdi,%rbx
@@ -12,165 +12,97 @@ push %r14
 push %r13
 push %r12
 push %rbx
-sub $0xc8,%rsp
-mov %ecx,%ebx
-mov %edx,%r14d
-mov %rsi,%r15
-mov %rdi,0x8(%rsp)
-mov 0x18(%rsi),%r12
-mov %fs:,%rax
-lea -0xe8(%rax),%rax
-mov (%rax),%rdx
-mov %rdx,%rax
-or %r12,%rax
+push %rax
+mov %ecx,%ebp
+mov %edx,%r12d
+mov %rdi,%rbx
+mov (%rsi),%r13
+mov 0x20(%rsi),%r14
+lea 0x40(%r13),%r15
+test %r14,%r14
 je
-mov 0x8(%r15),%r13
-mov 0x10(%r15),%eax
-mov %rax,0x10(%rsp)
-mov (%r15),%rbp
-lea 0x40(%rbp),%r15
-mov %fs:,%rax
-lea -0xb0(%rax),%rax
-mov %rax,%r12
-mov (%rax),%rax
-mov 0x140(%rbp),%rcx
-mov $0x2,%edx
-cmp %rax,%rcx
+mov %fs:,%rcx
+mov 0x140(%r13),%rax
+cmp %rcx,%rax
 jne
-mov 0x148(%rbp),%rcx
-test %rcx,%rcx
-je
-lea -0x1(%rcx),%rdx
-and %rcx,%rdx
-mov %rdx,0x148(%rbp)
-tzcnt %rcx,%rdx
-mov 0x158(%rbp),%ecx
-add %edx,%ecx
-mov 0x140(%rbp),%rsi
-cmp %rax,%rsi
-jne
-mov %r12,0x28(%rsp)
-mov %r15,0x18(%rsp)
-jmp
-mov %ecx,%r12d
-cmp %r12,0x50(%rbp)
-jbe
-shl $0x8,%r12
-add 0x48(%rbp),%r12
-mov (%r12),%rax
-mov %r14d,0x10(%rax)
-mov (%r12),%rax
-mov %ebx,0x14(%rax)
-mov 0x2c(%r12),%ebx
-mov (%rip),%rax
-mov (%rax),%rdx
-test $0x1,%dl
-jne
-mov %fs:(%rdx),%eax
-test %eax,%eax
-jns
-mov %r13,0x98(%rsp)
-movzwl %ax,%eax
-or 0x10(%rsp),%eax
-or %eax,%ebx
-mov (%r12),%rax
-movl $0x1,0x4(%rax)
-movl $0x8,0x8(%rax)
-mov %ebx,0xc(%rax)
-movq $0x0,0x30(%rsp)
-lea 0x20(%r12),%r14
-mov 0x20(%r12),%r13d
-lea 0x1(%r13),%eax
-mov %eax,%r15d
-and $0x1fffffff,%r15d
-mov %r15d,0x20(%r12)
-test $0x3f,%al
-je
-mov (%r12),%rcx
-lea 0x2(,%r15,8),%eax
-mov %rcx,0x20(%rsp)
-xchg %eax,(%rcx)
-movzwl %bx,%ebx
-lea -0x7(,%r15,8),%ecx
-cmp %ecx,%eax
-je
-mov $0x1,%al
-cmpq $0x0,0x30(%rsp)
-jne
-mov %eax,0x4(%rsp)
-mov 0x24(%r12),%r13d
-cmp %r13d,%ebx
-je
-mov %fs:,%rax
-lea -0x60(%rax),%rax
-cmpq $0x0,(%rax)
-je
-movzwl 0x38(%r12),%eax
-movzwl %ax,%esi
-mov 0x20(%rsp),%rdi
-mov %r15d,%edx
-call (%rip)
-mov %edx,%ecx
-test %esi,%esi
-je
-mov (%rip),%rax
-movzbl (%rax),%eax
-cmp $0x2,%al
-jne
-movdqa (%rdi),%xmm0
-movq %xmm0,%rax
-punpckhqdq %xmm0,%xmm0
-movq %xmm0,%rdx
-shl $0x3,%ecx
-mov %eax,%esi
-sub %ecx,%esi
-and $0xfffffffe,%esi
-cmp $0x2,%esi
-jne
-ret
-mov %rax,%r14
-shl $0x3,%r15d
-sub %r15d,%eax
-cmp $0x1,%eax
-ja
-mov %rdx,%r8
-mov 0x18(%r12),%ecx
-mov %r8,%rax
-shr $0x20,%rax
-movzwl %ax,%edx
-mov %edx,0x24(%r12)
-cmp %r8d,%ecx
-jb
-mov %r14,%rcx
-shr $0x30,%rcx
-jne
-and $0x10000,%eax
-jne
-xor %eax,%eax
-shr $0x20,%r14
-jne
-mov (%r12),%rcx
-mov 0x10(%rcx),%ecx
-mov 0x8(%rsp),%rbx
-mov %ecx,0x4(%rbx)
-movl $0x20,(%rbx)
-mov 0x30(%r12),%rcx
-test %rcx,%rcx
-je
-add $0x140,%rbp
-movzwl 0x3a(%r12),%edx
-mov 0x28(%rsp),%rsi
-mov (%rsi),%rsi
-and $0xf,%edx
-shl $0x6,%edx
-or %rcx,0x8(%rbp,%rdx,1)
-mov 0x0(%rbp,%rdx,1),%rdi
-cmp %rsi,%rdi
-jne
+mov 0x148(%r13),%rax
 test %rax,%rax
+je
+lea -0x1(%rax),%rdx
+and %rax,%rdx
+mov %rdx,0x148(%r13)
+tzcnt %rax,%rdx
+mov 0x158(%r13),%eax
+add %edx,%eax
+mov 0x140(%r13),%rdi
+cmp %rcx,%rdi
 jne
+mov %r15,(%rsp)
+mov %eax,%r15d
+cmp %r15,0x50(%r13)
+jbe
+shl $0x8,%r15
+add 0x48(%r13),%r15
+mov (%r15),%rax
+mov %r12d,0x10(%rax)
+mov (%r15),%rax
+mov %ebp,0x14(%rax)
+mov (%r15),%r12
+mov %fs:(%r14),%eax
+movzwl %ax,%eax
+mov 0x2c(%r15),%edx
+or %eax,%edx
+movl $0x1,0x4(%r12)
+movl $0x8,0x8(%r12)
+mov %edx,0xc(%r12)
+mov 0x20(%r15),%edi
+lea 0x1(%rdi),%r8d
+mov %r8d,%esi
+and $0x1fffffff,%esi
+mov %esi,0x20(%r15)
+lea 0xa(,%rdi,8),%ecx
+xchg %ecx,(%r12)
+lea 0x1(,%rdi,8),%r9d
+cmp %r9d,%ecx
+jne
+mov 0x24(%r15),%r9d
+cmp %r9d,%eax
+jne
+test $0x3f,%r8b
+je
+cmp %eax,%edx
+jne
+lea 0x8(,%rdi,8),%eax
+movzwl 0x38(%r15),%ecx
+test %cx,%cx
+je
+movdqa (%r12),%xmm0
+movq %xmm0,%rdx
+punpckhqdq %xmm0,%xmm0
+movq %xmm0,%rcx
+mov %eax,%r14d
+sub %r14,%rdx
+cmp $0x1,%rdx
+ja
+mov 0x24(%r15),%eax
+shl $0x20,%rax
+or $0x4,%rax
+cmp %rax,%rcx
+je
+mov (%r15),%rax
+mov 0x10(%rax),%eax
+movl $0x20,(%rbx)
+mov %eax,0x4(%rbx)
+mov 0x30(%r15),%rdx
+test %rdx,%rdx
+je
+mov %fs:,%rax
+or %rdx,0x148(%r13)
+mov 0x140(%r13),%rcx
+cmp %rax,%rcx
+je
 mov %rbx,%rax
-add $0xc8,%rsp
+add $0x8,%rsp
 pop %rbx
 pop %r12
 pop %r13

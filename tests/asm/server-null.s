@@ -6,7 +6,7 @@ jne
 mov 0x8(%rsp),%rax
 mov 0x20(%rax),%eax
 test %eax,%eax
-mov 0x4(%rsp),%ebp
+mov 0x10(%rsp),%ebp
 jne
 shr $0x20,%rbx
 mov 0x18(%rsp),%rax
@@ -26,14 +26,14 @@ test %r15d,%r15d
 je
 cmp $0x40,%ebp
 je
-mov %ebp,0x4(%rsp)
-mov $0x18,%r14d
+mov %ebp,0x10(%rsp)
+mov $0x18,%ebp
 mov 0x78(%rsp),%rax
 movdqa (%rax),%xmm0
-movq %xmm0,%rbp
+movq %xmm0,%r14
 punpckhqdq %xmm0,%xmm0
 movq %xmm0,%rbx
-test $0x6,%bpl
+test $0x6,%r14b
 je
 mov %ecx,0x14(%rsp)
 mov 0x70(%rsp),%rax
@@ -41,14 +41,14 @@ mov (%rax),%eax
 lea 0x1(%rax),%r12d
 and $0x1fffffff,%r12d
 lea 0xa(,%rax,8),%ecx
-cmp %ebp,%ecx
+cmp %r14d,%ecx
 je
 mov 0x18(%rsp),%rax
 mov 0xa0(%rax),%rcx
 or $0x1,%rcx
 mov %rcx,0x30(%rsp)
 mov %rcx,0xa0(%rax)
-mov 0x0(%r13),%r14
+mov 0x0(%r13),%rbp
 mov 0x8(%r13),%r15
 cmp $0x30,%ebx
 jbe
@@ -67,7 +67,7 @@ movabs $0x7ffd0000ffffffff,%rdx
 and %rdx,%rcx
 cmp %rax,%rcx
 ja
-mov %rbp,%r15
+mov %r14,%r15
 shr $0x20,%r15
 mov 0x30(%r13),%rax
 cmp %r15,%rax
@@ -99,7 +99,7 @@ jmp *(%rcx,%rax,8)
 mov 0x58(%rsi),%edx
 xor %eax,%eax
 ret
-mov %rdx,%rbp
+mov %rdx,%r14
 movq $0x0,0x0(%r13)
 cmp $0x1,%rax
 je
@@ -108,10 +108,10 @@ mov (%rax),%r15d
 movzwl %r15w,%r13d
 testb $0x1,0xc8(%rsp)
 jne
-mov %rbp,%rax
+mov %r14,%rax
 shr $0x20,%rax
-mov %eax,0x4(%r14)
-mov %ebp,0x8(%r14)
-mov %r13d,0xc(%r14)
+mov %eax,0x4(%rbp)
+mov %r14d,0x8(%rbp)
+mov %r13d,0xc(%rbp)
 lea 0x1(,%r12,8),%edi
-xchg %edi,(%r14)
+xchg %edi,0x0(%rbp)
