@@ -296,13 +296,6 @@ impl ClientBinding {
         self.release(index);
     }
 
-    /// Whether the server has the interface as this side has it, and A-stacks that are no shorter.
-    pub fn is_of_one_version(&self) -> bool {
-        let classes = self.interface.classes.iter().zip(&self.classes);
-        let are_as_long = || classes.map(|(own, has)| has.block_bytes >= own.block_bytes);
-        self.agreement.is_none() && are_as_long().all(|is_as_long| is_as_long)
-    }
-
     /// The bias of an A-stack's class.
     #[inline(always)]
     pub fn bias(&self, linkage: &Linkage) -> &Bias {

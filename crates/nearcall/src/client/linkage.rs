@@ -5,7 +5,6 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-#[cfg(feature = "threads")]
 use nearcall_abi::head::flag;
 use nearcall_core::Sequence;
 use nearcall_core::linger::{BATCH_CALLS, LingerSearch};
@@ -16,8 +15,11 @@ use nearcall_os::segment::Segment;
 
 use super::deadline::Deadline;
 
-/// Not a processor number.
-pub(crate) const NO_PROCESSOR: u32 = u32::MAX;
+/// Not a processor's number, and what an origin can say that has no flag: so that one which has any
+/// is never taken for the last one.
+pub(crate) const NO_PROCESSOR: u32 = flag::PROCESSOR;
+
+const _: () = assert!(NO_PROCESSOR & !flag::PROCESSOR == 0);
 
 /// No thread has a call outstanding.
 pub(crate) const NOBODY: u32 = 0;
@@ -159,6 +161,13 @@ impl Linkage {
             // Relaxed: as above.
             self.flags.store(flag::TALLIES, Ordering::Relaxed);
         }
+    }
+
+    /// Its caller waits by itself.
+    #[inline]
+    pub fn forbid_tally(&self) {
+        // Relaxed: as above.
+        self.flags.store(0, Ordering::Relaxed);
     }
 
     /// The thread that will collect the call on it, by the low half of its number.

@@ -10,16 +10,17 @@ use nearcall_abi::AStackHead;
 use nearcall_core::bias::{self, Bias, Settled};
 use nearcall_core::lookout::{self, Lookout};
 use nearcall_core::turn;
-use nearcall_os::astack;
 use nearcall_os::processor::NumberOffset;
 use nearcall_os::thread_pointer::thread_pointer;
+use nearcall_os::{HeadWords, astack};
 
 use super::ahead::Ahead;
 use super::area::Outgoing;
-use super::call::{await_posted, late_reply, note_posted, poll_on};
+use super::call::{await_on, await_posted, is_replied, note_posted, poll_on};
 use super::client::Client;
 use super::reply::Reply;
 use crate::client::binding::{BIASES_OFFSET_BYTES, Grip, identity};
+use crate::client::deadline::Deadline;
 use crate::client::linkage::{self, Linkage, NOBODY, ends_batch};
 use crate::client::switching;
 use crate::error::CallError;
@@ -105,7 +106,8 @@ impl Client {
     /// What C calls procedures of class `class` by. It holds as long as this client lives.
     pub fn brief(&self, class: usize) -> Brief {
         let binding = self.binding().inner();
-        let is_possible = self.numbers.is_some() && thread_pointer().is_some();
+        let is_possible =
+            self.numbers.is_some() && self.deadline.ns == 0 && thread_pointer().is_some();
         if !is_possible || class >= binding.classes.len() {
             return never();
         }
@@ -170,12 +172,24 @@ impl Client {
         let has_looked = turn::was_polled(seen, sequence)
             && !ends_batch(sequence)
             && origin_word(0) != grip.linkage().server_processor();
+        let deadline = Deadline::default();
+        let mut waits = !has_looked;
+        let mut words = HeadWords::default();
         if has_looked {
-            poll_on(grip.astack.head(), sequence);
-        } else if let Some(error) = await_posted(grip, procedure, seen) {
-            return Err(error);
+            words = poll_on(grip.astack.head(), sequence);
+            waits = !is_replied(words, sequence);
         }
-        late_reply(grip, procedure)
+        if waits {
+            let error = match has_looked {
+                true => await_on(grip, procedure, deadline),
+                false => await_posted(grip, procedure, seen, deadline),
+            };
+            if let Some(error) = error {
+                return Err(error);
+            }
+            words = HeadWords::load(grip.astack.head());
+        }
+        Reply::new(grip, procedure, words)
     }
 
     /// C has given the bit back and then seen that the bias was revoked.

@@ -5,15 +5,18 @@
 //! ```text
 //!  stub                                                   apart
 //!
-//!  claim   kept for this thread, and free? ── no ───────▶ in_full: as any other call
+//!  claim   kept for this thread, and free? ── no ───────▶ claim_unkept, post_unkept: as any other
 //!  put
 //!  post
-//!          polled, weighed, elsewhere, alone? ── no ────▶ late: tells, weighs, waits as the policy
-//!  linger                                                       says, and judges
-//!  look    returned, as long, and from there? ── no ────▶ late
+//!          polled, weighed, elsewhere, alone? ── no ────▶ await_posted: tells, weighs, waits as the
+//!  linger                                                 policy says
+//!  look    returned, as long, and from there? ── no ────▶ poll_on, await_on; late: judges
 //!  read
 //!  release
 //! ```
+
+#[cfg(test)]
+mod tests;
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -32,7 +35,7 @@ use nearcall_os::{HeadWords, fence};
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::area::{Inbound, Outgoing};
-use super::call::{await_posted, await_unkept, late_reply, note_posted, poll_on};
+use super::call::{await_on, await_posted, begin, is_replied, note_posted, poll_on};
 use super::client::Client;
 use super::element::Element;
 use super::malformed::Malformed;
@@ -45,24 +48,46 @@ use crate::client::linkage::{Linkage, ends_batch};
 use crate::client::switching;
 use crate::error::CallError;
 use crate::region::origin_word;
+use crate::server::current;
 
 /// A brief call whose arguments are being put. Nothing can fail before its post, so that nothing
-/// but that gives its A-stack back.
-#[derive(Clone, Copy, Debug)]
+/// but that gives its A-stack back: dropped, it keeps that until its binding goes.
+///
+/// After the post the A-stack is the server's, and nothing can be put into it any more.
+///
+/// ```
+/// fn put(call: nearcall::raw::BriefCall<'_, 0>) -> Result<(), nearcall::CallError> {
+///     call.put_u32::<0>(7);
+///     call.post::<4, 0, _, _>(|_| Ok(()))
+/// }
+/// ```
+///
+/// ```compile_fail,E0382
+/// fn put_late(call: nearcall::raw::BriefCall<'_, 0>) -> Result<(), nearcall::CallError> {
+///     let posted = call.post::<4, 0, _, _>(|_| Ok(()));
+///     call.put_u32::<0>(7);
+///     posted
+/// }
+/// ```
+#[derive(Debug)]
 #[must_use = "its A-stack is given back once it is posted and replied to"]
 pub struct BriefCall<'b, const CLASS: usize> {
     grip: Grip<'b>,
     procedure: u32,
+    /// The client's, which is the call's if its A-stack is kept; else its linkage record has it.
+    deadline: &'b Deadline,
     /// How the thread that the A-stack is kept for knows its processor; `None`: it is kept for
-    /// nobody, or the call is not as most are, and has the deadline that its linkage record says.
+    /// nobody, or the call is not as most are.
     kept: Option<NumberOffset>,
+    /// What is kept for a thread must not leave it.
     stays: PhantomData<*const ()>,
 }
 
-/// The results of a brief call, or the exception that it raised, in place on the A-stack.
+/// The results of a brief call, or the exception that it raised, in place on the A-stack: for as
+/// long as they are read.
 #[derive(Clone, Copy, Debug)]
-pub struct BriefResults<'b> {
-    pub(super) grip: Grip<'b>,
+pub struct BriefResults<'r> {
+    pub(super) grip: Grip<'r>,
     pub(super) procedure: u32,
     pub(super) raised: u32,
 }
@@ -85,7 +110,7 @@ macro_rules! puts {
     ($($put:ident: $number:ty),*) => {$(
         /// Stores a scalar at byte `AT`.
         #[inline(always)]
-        pub fn $put<const AT: usize>(self, value: $number) {
+        pub fn $put<const AT: usize>(&self, value: $number) {
             self.outgoing().$put::<AT>(value);
         }
     )*};
@@ -93,7 +118,7 @@ macro_rules! puts {
 
 impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
     #[inline(always)]
-    fn outgoing(self) -> Outgoing<'b> {
+    fn outgoing(&self) -> Outgoing<'b> {
         Outgoing { inline: self.grip.astack.inline(), block: self.grip.astack.own() }
     }
 
@@ -101,7 +126,7 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
 
     /// Copies a block to byte `AT`.
     #[inline(always)]
-    pub fn put_bytes<const AT: usize>(self, value: &[u8]) {
+    pub fn put_bytes<const AT: usize>(&self, value: &[u8]) {
         self.outgoing().put_block::<AT>(value);
     }
 
@@ -114,37 +139,52 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
     #[inline(always)]
     pub fn post<const REQUEST: u32, const REPLY: u32, T, E: From<Box<CallError>>>(
         self,
-        read: impl FnOnce(BriefResults<'b>) -> Result<T, E>,
+        read: impl for<'r> FnOnce(BriefResults<'r>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let BriefCall { grip, procedure, kept, .. } = self;
+        let BriefCall { grip, procedure, deadline, kept, .. } = self;
         let Some(numbers) = kept else {
-            return match post_unkept(grip, procedure, REQUEST) {
-                Some(error) => Err(error.into()),
-                None => late::<REQUEST, _, _>(grip, procedure, read),
-            };
+            if let Some(error) = post_unkept(grip, procedure, REQUEST) {
+                return Err(error.into());
+            }
+            let words = HeadWords::load(grip.astack.head());
+            return late::<REQUEST, _, _>(grip, procedure, words, read);
         };
         let (head, linkage) = (grip.astack.head(), grip.linkage());
-        let (processor, origin) = origin(grip, numbers);
+        let processor = numbers.current() & flag::PROCESSOR;
+        let flags = linkage.flags();
+        let origin = processor | flags | deadline.word;
         let (sequence, seen) = post_words(grip, (procedure, REQUEST, origin));
         let may_look = turn::was_polled(seen, sequence)
             && processor != linkage.server_processor()
             && !ends_batch(sequence)
-            // The A-stack of a FastThread that has waited: it lets others run instead. To ask
-            // whether this is one would take thread-local storage, which is a call to compilers.
-            && origin == processor;
-        let is_usual = if may_look {
+            // Else the A-stack is one of a FastThread that has waited: it lets others run instead.
+            // To ask whether this is one would take thread-local storage, which is a call to
+            // compilers.
+            && flags == 0;
+        let mut words;
+        if may_look {
             linkage.until_reply().pass();
-            let words = HeadWords::load_at_once(head);
-            is_usual_reply(grip, sequence, words, REPLY)
-                || is_usual_reply(grip, sequence, poll_on(head, sequence), REPLY)
+            words = HeadWords::load_at_once(head);
+            if !is_usual_reply(grip, sequence, words, REPLY) {
+                words = poll_on(head, sequence);
+                if !is_replied(words, sequence) {
+                    if let Some(error) = await_on(grip, procedure, *deadline) {
+                        return Err(error.into());
+                    }
+                    words = HeadWords::load_at_once(head);
+                }
+                if !are_usual_results(grip, words, REPLY) {
+                    return late::<REQUEST, _, _>(grip, procedure, words, read);
+                }
+            }
         } else {
-            if let Some(error) = await_posted(grip, procedure, seen) {
+            if let Some(error) = await_posted(grip, procedure, seen, *deadline) {
                 return Err(error.into());
             }
-            are_usual_results(grip, HeadWords::load_at_once(head), REPLY)
-        };
-        if !is_usual {
-            return late::<REQUEST, _, _>(grip, procedure, read);
+            words = HeadWords::load_at_once(head);
+            if !are_usual_results(grip, words, REPLY) {
+                return late::<REQUEST, _, _>(grip, procedure, words, read);
+            }
         }
         let _kept = Kept::<CLASS>(grip);
         let read = read(BriefResults { grip, procedure, raised: RETURNED });
@@ -166,12 +206,13 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
     ) -> Result<Pending<'b, T, E>, Box<CallError>>
     where
         E: From<Box<CallError>>,
-        F: Fn(BriefResults<'b>) -> Result<T, E> + Copy,
+        F: for<'r> Fn(BriefResults<'r>) -> Result<T, E> + Copy,
     {
-        let BriefCall { grip, procedure, kept, .. } = self;
-        let mut deadline = Deadline::default();
+        let BriefCall { grip, procedure, deadline, kept, .. } = self;
+        let mut deadline = *deadline;
         if let Some(numbers) = kept {
-            let (_, origin) = origin(grip, numbers);
+            let processor = numbers.current() & flag::PROCESSOR;
+            let origin = processor | grip.linkage().flags() | deadline.word;
             let (sequence, seen) = post_words(grip, (procedure, REQUEST, origin));
             if (!turn::was_polled(seen, sequence) || ends_batch(sequence))
                 && let Some(error) = note_posted(grip, procedure, seen)
@@ -184,18 +225,14 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
             }
             deadline = grip.linkage().deadline();
         }
+        if deadline.ns != 0 {
+            begin(grip, deadline);
+        }
         grip.linkage().set_outstanding(switching::caller_number());
         grip.binding.leave_unattended();
         let posted = Posted::new(grip, procedure, deadline);
         Ok(Pending::new(posted, brief_reader::<CLASS, REPLY, _, _, _>(read)))
     }
-}
-
-/// Of a call that this thread posts from where it runs: its processor, and the word that says so.
-#[inline(always)]
-fn origin(grip: Grip<'_>, numbers: NumberOffset) -> (u32, u32) {
-    let processor = numbers.current() & flag::PROCESSOR;
-    (processor, processor | grip.linkage().flags())
 }
 
 /// Whether the reply is there and as most are: with results, so many bytes of them, and from the
@@ -234,14 +271,15 @@ fn post_words(
     (sequence, turn::post_unjudged(&head.turn, sequence))
 }
 
-/// Posts a call on an A-stack that is kept for nobody, or with a deadline, and waits for it.
+/// Posts a call on an A-stack that is kept for nobody, or whose time is not its client's, and waits
+/// for the reply.
 #[inline(never)]
 fn post_unkept(grip: Grip<'_>, procedure: u32, request_bytes: u32) -> Option<Box<CallError>> {
     let linkage = grip.linkage();
     let deadline = linkage.deadline();
     let origin = origin_word(deadline.word | linkage.flags());
     let (_, seen) = post_words(grip, (procedure, request_bytes, origin));
-    await_unkept(grip, procedure, seen, deadline)
+    await_posted(grip, procedure, seen, deadline)
 }
 
 /// The same, and does not wait.
@@ -250,13 +288,8 @@ fn post_unkept_ahead(grip: Grip<'_>, procedure: u32, request_bytes: u32) -> Opti
     let linkage = grip.linkage();
     let deadline = linkage.deadline();
     let origin = origin_word(deadline.word | linkage.flags());
-    let (sequence, seen) = post_words(grip, (procedure, request_bytes, origin));
-    let error = note_posted(grip, procedure, seen);
-    if error.is_none() {
-        // It begins.
-        grip.until_ns(sequence, deadline);
-    }
-    error
+    let (_, seen) = post_words(grip, (procedure, request_bytes, origin));
+    note_posted(grip, procedure, seen)
 }
 
 /// How a stub reads the reply to a brief call that was posted and has one: as `reply::reader`.
@@ -266,7 +299,7 @@ pub(super) fn brief_reader<'b, const CLASS: usize, const REPLY: u32, T, E, F>(
 ) -> Read<'b, T, E>
 where
     E: From<Box<CallError>>,
-    F: Fn(BriefResults<'b>) -> Result<T, E> + Copy,
+    F: for<'r> Fn(BriefResults<'r>) -> Result<T, E> + Copy,
 {
     const { assert!(size_of::<F>() == 0, "what reads a reply captures nothing") };
     |grip, procedure, words| {
@@ -284,11 +317,11 @@ where
 /// The reply has come, and is not as most are.
 #[cold]
 #[inline(never)]
-fn read_late<'b, T, E: From<Box<CallError>>>(
-    grip: Grip<'b>,
+fn read_late<T, E: From<Box<CallError>>>(
+    grip: Grip<'_>,
     procedure: u32,
     words: HeadWords,
-    read: impl FnOnce(BriefResults<'b>) -> Result<T, E>,
+    read: impl for<'r> FnOnce(BriefResults<'r>) -> Result<T, E>,
 ) -> Result<T, Box<E>> {
     match Reply::new(grip, procedure, words) {
         Ok(reply) => read(reply.brief()).map_err(Box::new),
@@ -355,10 +388,13 @@ impl<'b> BriefResults<'b> {
 
 impl Client {
     /// Takes an A-stack of class `CLASS` for a brief call of `procedure`, which is of that class
-    /// (L20): one that is kept for this thread, if nothing is asked of the call, as a deadline or
-    /// an agreement between versions; else as [`Client::claim`]. A server
-    /// processor is known to biases by something else than its thread pointer, so that calls
-    /// within procedures, whose time may be short, are never of the first kind.
+    /// (L20): one that is kept for this thread, unless there is something to ask that a stub has
+    /// no room for; else as [`Client::claim`].
+    ///
+    /// Of the call that this thread serves, whose time its calls have, nothing is asked: a server
+    /// processor is known to biases by something else than its thread pointer, and what is kept
+    /// for that is kept no more when one begins. Where other threads go on with a procedure
+    /// ([`CurrentCall::within`](crate::CurrentCall::within)), no call in the process is brief.
     ///
     /// # Errors: as those of [`Client::claim`].
     #[inline(always)]
@@ -372,12 +408,16 @@ impl Client {
             Some(grip) => (grip, self.numbers),
             None => (Grip { binding, astack: self.claim_unkept(CLASS, procedure)? }, None),
         };
-        Ok(BriefCall { grip, procedure, kept, stays: PhantomData })
+        let (deadline, stays) = (&self.deadline, PhantomData);
+        Ok(BriefCall { grip, procedure, deadline, kept, stays })
     }
 
     #[inline(always)]
     fn claim_kept(&self, class: usize) -> Option<Grip<'_>> {
         self.numbers?;
+        if current::is_anybody_within() {
+            return None;
+        }
         let binding = self.binding().inner();
         match binding.biases[class].claim(thread_pointer()?) {
             Claim::Kept(index) => Some(binding.grip(index)),
@@ -404,15 +444,16 @@ impl Client {
     }
 }
 
-/// The reply is not as most are, or is not there yet.
+/// The same for a caller that has waited.
 #[cold]
 #[inline(never)]
-fn late<'b, const REQUEST: u32, T, E: From<Box<CallError>>>(
-    grip: Grip<'b>,
+fn late<const REQUEST: u32, T, E: From<Box<CallError>>>(
+    grip: Grip<'_>,
     procedure: u32,
-    read: impl FnOnce(BriefResults<'b>) -> Result<T, E>,
+    words: HeadWords,
+    read: impl for<'r> FnOnce(BriefResults<'r>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let reply = late_reply(grip, procedure)?;
+    let reply = Reply::new(grip, procedure, words)?;
     let read = read(reply.brief());
     ask_for_own_block::<REQUEST>(grip);
     read
@@ -421,5 +462,5 @@ fn late<'b, const REQUEST: u32, T, E: From<Box<CallError>>>(
 /// How the clients of a binding know their processor, if their calls may be brief.
 pub(super) fn numbers(binding: &ClientBinding) -> Option<NumberOffset> {
     let is_possible = fence::is_available() && HeadWords::can_be_at_once();
-    (is_possible && binding.is_of_one_version()).then(NumberOffset::find).flatten()
+    (is_possible && binding.agreement.is_none()).then(NumberOffset::find).flatten()
 }

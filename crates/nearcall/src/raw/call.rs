@@ -392,7 +392,7 @@ impl<'b, 'd> Call<'b, 'd> {
 /// The deadline of a call that was posted begins, which nobody waits for yet.
 #[cold]
 #[inline(never)]
-fn begin(grip: Grip<'_>, deadline: Deadline) {
+pub(super) fn begin(grip: Grip<'_>, deadline: Deadline) {
     grip.until_ns(grip.linkage().sequence(), deadline);
 }
 
@@ -488,13 +488,7 @@ pub(super) fn note_posted(grip: Grip<'_>, procedure: u32, seen: u32) -> Option<B
 /// `brief_call.rs`), and that is not as most are: `seen` is what its post found. After an error the
 /// A-stack is no longer ours.
 #[inline(never)]
-pub(super) fn await_posted(grip: Grip<'_>, procedure: u32, seen: u32) -> Option<Box<CallError>> {
-    await_unkept(grip, procedure, seen, Deadline::default())
-}
-
-/// The same with a deadline.
-#[inline(always)]
-pub(super) fn await_unkept(
+pub(super) fn await_posted(
     grip: Grip<'_>,
     procedure: u32,
     seen: u32,
@@ -509,27 +503,26 @@ pub(super) fn await_unkept(
     }
     linkage.weigh_if_last(sequence);
     let same_processor = processor == linkage.server_processor();
-    if !same_processor && !switching::is_here() {
-        let words = poll_for_a_while(head, linkage.until_reply(), sequence);
-        if is_replied(words, sequence) {
+    if !switching::is_here() {
+        linkage.forbid_tally();
+        if !same_processor
+            && is_replied(poll_for_a_while(head, linkage.until_reply(), sequence), sequence)
+        {
             return None;
         }
     }
     wait(grip, procedure, deadline, same_processor)
 }
 
-/// The reply to a call that was waited for, or whose first look and polls found none.
-pub(super) fn late_reply(grip: Grip<'_>, procedure: u32) -> Result<Reply<'_>, Box<CallError>> {
-    let (head, linkage) = (grip.astack.head(), grip.linkage());
-    let words = HeadWords::load(head);
-    if is_replied(words, linkage.sequence()) {
-        return Reply::new(grip, procedure, words);
-    }
-    let same_processor = origin_word(0) == linkage.server_processor();
-    match wait(grip, procedure, Deadline::default(), same_processor) {
-        Some(error) => Err(error),
-        None => Reply::new(grip, procedure, HeadWords::load(head)),
-    }
+/// The same of a call that was polled for.
+#[cold]
+#[inline(never)]
+pub(super) fn await_on(
+    grip: Grip<'_>,
+    procedure: u32,
+    deadline: Deadline,
+) -> Option<Box<CallError>> {
+    wait(grip, procedure, deadline, origin_word(0) == grip.linkage().server_processor())
 }
 
 /// Waits as the policy says. After an error the A-stack is no longer ours.

@@ -22,7 +22,7 @@ use crate::server::current;
 #[derive(Clone, Debug)]
 pub struct Client {
     binding: Binding,
-    deadline: Deadline,
+    pub(super) deadline: Deadline,
     /// Where there is no time for its calls at all, a time that has passed; else 0.
     passed_ns: u64,
     /// How a thread knows its processor; `None` where calls are not brief: a stub has nothing else
@@ -47,8 +47,8 @@ impl Client {
     }
 
     fn over(binding: Binding, deadline: Deadline, passed_ns: u64) -> Client {
-        let has_none = deadline.ns == 0 && passed_ns == 0;
-        let numbers = has_none.then(|| numbers(binding.inner())).flatten();
+        let has_time = passed_ns == 0;
+        let numbers = has_time.then(|| numbers(binding.inner())).flatten();
         Client { binding, deadline, passed_ns, numbers }
     }
 
@@ -243,7 +243,7 @@ impl Client {
     ) -> Result<Awaiting<'b, T, E>, Box<CallError>>
     where
         E: From<Box<CallError>>,
-        F: Fn(BriefResults<'b>) -> Result<T, E> + Copy,
+        F: for<'r> Fn(BriefResults<'r>) -> Result<T, E> + Copy,
     {
         let read = brief_reader::<CLASS, REPLY, _, _, _>(read);
         call.post_awaited(self.binding.shared(), fixed_bytes, read)

@@ -4,7 +4,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -40,6 +40,9 @@ thread_local! {
     /// When the client of that call stops waiting, on this domain's clock.
     static UNTIL_NS: Cell<u64> = const { Cell::new(NEVER_NS) };
 }
+
+/// Threads that are within calls of processors, and go on with them.
+static WITHIN: AtomicU32 = AtomicU32::new(0);
 
 /// What [`UNTIL_NS`] was, and is again when this is dropped.
 struct Until(u64);
@@ -190,6 +193,8 @@ impl CurrentCall {
     /// Does `work`, whose calls have no more time than this one by themselves (L54): for who goes
     /// on with a procedure elsewhere than where it began.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        // Relaxed: a thread that is within sees its own count; others may see it or not.
+        WITHIN.fetch_add(1, Ordering::Relaxed);
         let _before = Until(UNTIL_NS.replace(self.until_ns));
         work()
     }
@@ -222,6 +227,8 @@ impl fmt::Debug for CurrentCall {
 impl Drop for Until {
     fn drop(&mut self) {
         UNTIL_NS.set(self.0);
+        // Relaxed: as where it was counted.
+        WITHIN.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -309,6 +316,16 @@ pub(crate) fn leave_usual_call() {
 pub(crate) fn until_ns() -> Option<u64> {
     let until_ns = UNTIL_NS.get();
     (until_ns != NEVER_NS).then_some(until_ns)
+}
+
+/// Whether any thread of this process may be [within](CurrentCall::within) a call, whose time the
+/// calls that it makes have.
+///
+/// # Cost: one load of a word that is written by those alone.
+#[inline(always)]
+pub(crate) fn is_anybody_within() -> bool {
+    // Relaxed: as where it is counted.
+    WITHIN.load(Ordering::Relaxed) != 0
 }
 
 /// The same for a call that may have another time to look at, `passed_ns`: some time if there is

@@ -16,7 +16,6 @@ use nearcall_os::{clock, fence, processor};
 #[cfg(test)]
 mod tests;
 
-use super::identity::IDENTITY;
 use super::{ClientBinding, Held, identity, likely_identity};
 use crate::binding::WhenExhausted;
 use crate::client::call_all::is_full;
@@ -135,7 +134,7 @@ impl ClientBinding {
     #[inline(never)]
     fn claim_listed(&self, claimed: Claim, class: u32, procedure: u32) -> u64 {
         let claimed = match claimed {
-            Claim::Nothing => self.biases[class as usize].claim(IDENTITY.get()),
+            Claim::Nothing => self.biases[class as usize].claim(identity()),
             claimed => claimed,
         };
         if let Claim::Kept(index) = claimed {
@@ -210,7 +209,7 @@ impl ClientBinding {
     /// One that is there: kept for this thread, or in the list.
     #[cfg(feature = "threads")]
     pub fn claim_free(&self, class: u32) -> Option<u32> {
-        match self.biases[class as usize].claim(IDENTITY.get()) {
+        match self.biases[class as usize].claim(identity()) {
             Claim::Kept(index) => Some(index),
             Claim::Plain(index) => {
                 self.linkage(index).set_kept(0);
@@ -349,7 +348,7 @@ impl ClientBinding {
 
     /// Whether A-stacks of a class are kept for this thread.
     fn is_biased_here(&self, class: u32) -> bool {
-        self.biases[class as usize].is_towards(IDENTITY.get())
+        self.biases[class as usize].is_towards(identity())
     }
 
     /// How long to sleep for an A-stack before the next look: one that comes back from a oneway or
