@@ -1,4 +1,4 @@
-# rustc 1.95.0, x86_64, release profile; 122 instructions
+# rustc 1.95.0, x86_64, release profile; 131 instructions
 push %rbx
 sub $0x50,%rsp
 mov %rdi,%rbx
@@ -12,7 +12,7 @@ push %r14
 push %r13
 push %r12
 push %rbx
-push %rax
+sub $0x18,%rsp
 mov %ecx,%ebp
 mov %edx,%r12d
 mov %rdi,%rbx
@@ -21,6 +21,10 @@ mov 0x20(%rsi),%r14
 lea 0x40(%r13),%r15
 test %r14,%r14
 je
+mov (%rip),%rax
+mov (%rax),%eax
+test %eax,%eax
+jne
 mov %fs:,%rcx
 mov 0x140(%r13),%rax
 cmp %rcx,%rax
@@ -28,6 +32,7 @@ jne
 mov 0x148(%r13),%rax
 test %rax,%rax
 je
+mov %r15,0x8(%rsp)
 lea -0x1(%rax),%rdx
 and %rax,%rdx
 mov %rdx,0x148(%r13)
@@ -37,7 +42,6 @@ add %edx,%eax
 mov 0x140(%r13),%rdi
 cmp %rcx,%rdi
 jne
-mov %r15,(%rsp)
 mov %eax,%r15d
 cmp %r15,0x50(%r13)
 jbe
@@ -49,30 +53,35 @@ mov (%r15),%rax
 mov %ebp,0x14(%rax)
 mov (%r15),%r12
 mov %fs:(%r14),%eax
-movzwl %ax,%eax
+movzwl %ax,%r8d
 mov 0x2c(%r15),%edx
-or %eax,%edx
+mov 0x10(%rsi),%r9d
+mov %r8d,%eax
+or %r9d,%eax
+or %edx,%eax
 movl $0x1,0x4(%r12)
 movl $0x8,0x8(%r12)
-mov %edx,0xc(%r12)
+mov %eax,0xc(%r12)
 mov 0x20(%r15),%edi
-lea 0x1(%rdi),%r8d
-mov %r8d,%esi
-and $0x1fffffff,%esi
-mov %esi,0x20(%r15)
+lea 0x1(%rdi),%r10d
+mov %r10d,%eax
+and $0x1fffffff,%eax
+mov %eax,0x20(%r15)
 lea 0xa(,%rdi,8),%ecx
 xchg %ecx,(%r12)
-lea 0x1(,%rdi,8),%r9d
-cmp %r9d,%ecx
+lea 0x1(,%rdi,8),%r11d
+cmp %r11d,%ecx
 jne
-mov 0x24(%r15),%r9d
-cmp %r9d,%eax
-jne
-test $0x3f,%r8b
+mov 0x24(%r15),%r11d
+cmp %r11d,%r8d
 je
-cmp %eax,%edx
-jne
-lea 0x8(,%rdi,8),%eax
+test $0x3f,%r10b
+setne %r8b
+test %edx,%edx
+sete %dl
+test %r8b,%dl
+je
+lea 0x8(,%rdi,8),%r14d
 movzwl 0x38(%r15),%ecx
 test %cx,%cx
 je
@@ -80,14 +89,14 @@ movdqa (%r12),%xmm0
 movq %xmm0,%rdx
 punpckhqdq %xmm0,%xmm0
 movq %xmm0,%rcx
-mov %eax,%r14d
-sub %r14,%rdx
+mov %r14d,%edi
+sub %rdi,%rdx
 cmp $0x1,%rdx
 ja
-mov 0x24(%r15),%eax
-shl $0x20,%rax
-or $0x4,%rax
-cmp %rax,%rcx
+mov 0x24(%r15),%edx
+shl $0x20,%rdx
+or $0x4,%rdx
+cmp %rdx,%rcx
 je
 mov (%r15),%rax
 mov 0x10(%rax),%eax
@@ -102,7 +111,7 @@ mov 0x140(%r13),%rcx
 cmp %rax,%rcx
 je
 mov %rbx,%rax
-add $0x8,%rsp
+add $0x18,%rsp
 pop %rbx
 pop %r12
 pop %r13

@@ -38,7 +38,8 @@ impl NumberOffset {
         self.bytes.get()
     }
 
-    /// The same as [`current`]. Cost: one load.
+    /// The number of the processor that the caller runs on; of a thread that the kernel keeps none
+    /// for, which has taken its area back, a number that no processor has. Cost: one load.
     #[inline(always)]
     pub fn current(self) -> u32 {
         rseq::kept(self.bytes.get())

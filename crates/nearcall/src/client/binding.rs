@@ -443,8 +443,8 @@ impl InChild for ClientBinding {
 }
 
 impl Keeper for ClientBinding {
-    /// The call path in C would take the thread for the one that A-stacks are kept for, and this
-    /// one for another (design note 0026).
+    /// Who asks by the thread pointer would take the thread for the one that A-stacks are kept for,
+    /// and who asks for its [`identity`] for another (design note 0026).
     fn disinherit(&self, thread_pointer: u64) {
         let classes = 0..self.classes.len() as u32;
         let is_kept = |class: &u32| self.biases[*class as usize].is_towards(thread_pointer);

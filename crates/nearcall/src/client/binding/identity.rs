@@ -20,8 +20,8 @@ thread_local! {
 /// memory that the pointer points to.
 ///
 /// A server processor has a number, which is no pointer: its calls are nested ones, which have no
-/// more time than the calls they are made for, and the call path in C does not ask (0026). So has
-/// every thread where a head's words are not loaded at once, as C loads them.
+/// more time than the calls they are made for, and brief ones do not ask (0026). So has every
+/// thread where a head's words are not loaded at once, as those load them.
 #[inline]
 pub(crate) fn identity() -> u64 {
     match IDENTITY.get() {

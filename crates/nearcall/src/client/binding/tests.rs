@@ -42,8 +42,8 @@ fn what_is_given_back_under_a_revocation_is_listed_once() {
     assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), ASTACKS, "{claimed:?}");
 }
 
-/// A server processor that has inherited the thread pointer of a thread that has ended: C takes it
-/// for that one, and the biases do not.
+/// A server processor that has inherited the thread pointer of a thread that has ended: who asks by
+/// that takes it for that one, who asks for its number does not.
 #[test]
 fn what_is_kept_for_a_thread_is_not_for_a_processor_after_it() {
     let server = TestServer::new("inherited", Null(&INTERFACE));
