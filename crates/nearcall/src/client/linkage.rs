@@ -19,8 +19,6 @@ use super::deadline::Deadline;
 /// is never taken for the last one.
 pub(crate) const NO_PROCESSOR: u32 = flag::PROCESSOR;
 
-const _: () = assert!(NO_PROCESSOR & !flag::PROCESSOR == 0);
-
 /// No thread has a call outstanding.
 pub(crate) const NOBODY: u32 = 0;
 
@@ -145,7 +143,7 @@ impl Linkage {
         self.class.into()
     }
 
-    /// Bits of the origin of every call on it.
+    /// Bits of the origin of calls on it that are waited for.
     #[inline(always)]
     pub fn flags(&self) -> u32 {
         // Relaxed: as above.
@@ -296,6 +294,8 @@ impl Linkage {
 
     #[inline(always)]
     pub fn set_server_processor(&self, processor: u32) {
+        // What a peer says: with a flag beside it, it could be taken for an origin that has one.
+        let processor = processor & flag::PROCESSOR;
         // Relaxed: as above.
         self.server_processor.store(processor, Ordering::Relaxed);
     }

@@ -212,7 +212,8 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
         let mut deadline = *deadline;
         if let Some(numbers) = kept {
             let processor = numbers.current() & flag::PROCESSOR;
-            let origin = processor | grip.linkage().flags() | deadline.word;
+            // Calls that are posted ahead are found one by one: no flag says that they come in turn.
+            let origin = processor | deadline.word;
             let (sequence, seen) = post_words(grip, (procedure, REQUEST, origin));
             if (!turn::was_polled(seen, sequence) || ends_batch(sequence))
                 && let Some(error) = note_posted(grip, procedure, seen)
@@ -285,9 +286,7 @@ fn post_unkept(grip: Grip<'_>, procedure: u32, request_bytes: u32) -> Option<Box
 /// The same, and does not wait.
 #[inline(never)]
 fn post_unkept_ahead(grip: Grip<'_>, procedure: u32, request_bytes: u32) -> Option<Box<CallError>> {
-    let linkage = grip.linkage();
-    let deadline = linkage.deadline();
-    let origin = origin_word(deadline.word | linkage.flags());
+    let origin = origin_word(grip.linkage().deadline().word);
     let (_, seen) = post_words(grip, (procedure, request_bytes, origin));
     note_posted(grip, procedure, seen)
 }
@@ -394,7 +393,8 @@ impl Client {
     /// Of the call that this thread serves, whose time its calls have, nothing is asked: a server
     /// processor is known to biases by something else than its thread pointer, and what is kept
     /// for that is kept no more when one begins. Where other threads go on with a procedure
-    /// ([`CurrentCall::within`](crate::CurrentCall::within)), no call in the process is brief.
+    /// ([`CurrentCall::within`](crate::CurrentCall::within)) whose client waits only so long, no
+    /// call of a stub in Rust is brief in the process.
     ///
     /// # Errors: as those of [`Client::claim`].
     #[inline(always)]
@@ -444,7 +444,7 @@ impl Client {
     }
 }
 
-/// The same for a caller that has waited.
+/// The same of a call that was waited for, and not posted ahead.
 #[cold]
 #[inline(never)]
 fn late<const REQUEST: u32, T, E: From<Box<CallError>>>(

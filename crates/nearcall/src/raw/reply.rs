@@ -108,7 +108,7 @@ impl<'b> Reply<'b> {
         procedure: u32,
         words: HeadWords,
     ) -> Result<Reply<'b>, Box<CallError>> {
-        grip.linkage().set_server_processor(words.origin() & flag::PROCESSOR);
+        grip.linkage().set_server_processor(words.origin());
         let has_returned = words.selector() <= u16::MAX.into();
         let is_in_place = words.origin() & flag::OUT_OF_LINE == 0;
         let fits = words.message_bytes() <= grip.astack.capacity_bytes();

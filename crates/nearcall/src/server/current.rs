@@ -41,11 +41,18 @@ thread_local! {
     static UNTIL_NS: Cell<u64> = const { Cell::new(NEVER_NS) };
 }
 
-/// Threads that are within calls of processors, and go on with them.
-static WITHIN: AtomicU32 = AtomicU32::new(0);
+/// How often threads are within calls whose clients wait only so long. In a line of its own: brief
+/// calls look at it.
+#[repr(align(64))]
+struct Within(AtomicU32);
 
-/// What [`UNTIL_NS`] was, and is again when this is dropped.
-struct Until(u64);
+static WITHIN: Within = Within(AtomicU32::new(0));
+
+/// What [`UNTIL_NS`] was, and is again when this is dropped; and whether that is counted.
+struct Until {
+    before_ns: u64,
+    is_counted: bool,
+}
 
 /// A call, as the procedure that serves it sees its client. Other threads may ask it too; once the
 /// call has returned it says that the call is cancelled.
@@ -191,11 +198,18 @@ impl CurrentCall {
     }
 
     /// Does `work`, whose calls have no more time than this one by themselves (L54): for who goes
-    /// on with a procedure elsewhere than where it began.
+    /// on with a procedure elsewhere than where it began. Brief calls of stubs in C (design note
+    /// 0026) do not ask, nor is it known of other FastThreads of the same kernel thread.
+    ///
+    /// # Cost: while a call is within whose client waits only so long, calls of this process in
+    /// Rust are some 100 instructions longer.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
-        // Relaxed: a thread that is within sees its own count; others may see it or not.
-        WITHIN.fetch_add(1, Ordering::Relaxed);
-        let _before = Until(UNTIL_NS.replace(self.until_ns));
+        let is_counted = self.until_ns != NEVER_NS;
+        if is_counted {
+            // Relaxed: a thread that is within sees its own count; others may see it or not.
+            WITHIN.0.fetch_add(1, Ordering::Relaxed);
+        }
+        let _before = Until { before_ns: UNTIL_NS.replace(self.until_ns), is_counted };
         work()
     }
 
@@ -226,9 +240,11 @@ impl fmt::Debug for CurrentCall {
 
 impl Drop for Until {
     fn drop(&mut self) {
-        UNTIL_NS.set(self.0);
-        // Relaxed: as where it was counted.
-        WITHIN.fetch_sub(1, Ordering::Relaxed);
+        UNTIL_NS.set(self.before_ns);
+        if self.is_counted {
+            // Relaxed: as where it was counted.
+            WITHIN.0.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -318,16 +334,6 @@ pub(crate) fn until_ns() -> Option<u64> {
     (until_ns != NEVER_NS).then_some(until_ns)
 }
 
-/// Whether any thread of this process may be [within](CurrentCall::within) a call, whose time the
-/// calls that it makes have.
-///
-/// # Cost: one load of a word that is written by those alone.
-#[inline(always)]
-pub(crate) fn is_anybody_within() -> bool {
-    // Relaxed: as where it is counted.
-    WITHIN.load(Ordering::Relaxed) != 0
-}
-
 /// The same for a call that may have another time to look at, `passed_ns`: some time if there is
 /// either, and which is for the caller to say.
 ///
@@ -336,6 +342,16 @@ pub(crate) fn is_anybody_within() -> bool {
 pub(crate) fn until_ns_or(passed_ns: u64) -> Option<u64> {
     let until_ns = UNTIL_NS.get() | passed_ns;
     (until_ns != NEVER_NS).then_some(until_ns)
+}
+
+/// Whether any thread of this process may be [within](CurrentCall::within) a call whose client
+/// waits only so long: the calls that it makes have its time.
+///
+/// # Cost: one load of a line that only those write.
+#[inline(always)]
+pub(crate) fn is_anybody_within() -> bool {
+    // Relaxed: as where it is counted.
+    WITHIN.0.load(Ordering::Relaxed) != 0
 }
 
 /// If this thread runs a call, it is about to sleep in it: somebody else is to watch.

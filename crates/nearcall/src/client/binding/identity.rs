@@ -12,7 +12,7 @@ thread_local! {
     /// This thread's number, which no other thread of this process ever had; 0: none yet.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
     /// What biases know this thread by; 0: nothing yet.
-    pub(super) static IDENTITY: Cell<u64> = const { Cell::new(0) };
+    static IDENTITY: Cell<u64> = const { Cell::new(0) };
 }
 
 /// What biases know this thread by, from here on: its thread pointer, which the call path in C

@@ -2,8 +2,8 @@
 //! whose time is not their client's.
 
 use std::collections::HashSet;
-use std::sync::Weak;
 use std::sync::mpsc::{self, Sender};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor};
@@ -80,6 +80,13 @@ fn expect_all(binding: &ClientBinding) {
     assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), ASTACKS, "{claimed:?}");
 }
 
+/// Held by tests that ask whether calls are brief: while one of them is within a call, none is.
+static ASKING: Mutex<()> = Mutex::new(());
+
+fn asking() -> MutexGuard<'static, ()> {
+    ASKING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Whether calls can be brief here at all.
 fn can_be_brief(client: &Client) -> bool {
     client.numbers.is_some() && super::thread_pointer().is_some()
@@ -87,6 +94,7 @@ fn can_be_brief(client: &Client) -> bool {
 
 #[test]
 fn what_is_claimed_while_its_bias_ends_is_listed_once() {
+    let _asking = asking();
     let server = TestServer::new("brief-claimed", Null(&INTERFACE));
     let client = known(&server);
     let call = client.claim_brief::<0>(0).unwrap();
@@ -130,6 +138,7 @@ fn what_was_posted_while_its_bias_ends_is_listed_once() {
 
 #[test]
 fn a_thread_that_biases_know_by_a_number_keeps_what_it_gives_back() {
+    let _asking = asking();
     let server = TestServer::new("brief-numbered", Null(&INTERFACE));
     let client = Client::new(server.import(), &INTERFACE);
     let calls = client.clone();
@@ -166,11 +175,12 @@ fn calls_that_fail_give_their_astacks_back() {
 /// L54: what goes on with a procedure elsewhere has no more time than its client waits.
 #[test]
 fn calls_within_a_call_on_any_thread_have_its_time() {
+    let _asking = asking();
     let (hand, handed) = mpsc::channel();
     let server = TestServer::new("brief-within", Handing(hand));
     let client = known(&server);
     null(&client.with_deadline(HOUR)).unwrap();
-    let call = handed.iter().find(|call| call.time_left().is_some()).unwrap();
+    let call = handed.try_iter().find(|call| call.time_left().is_some()).unwrap();
     call.within(|| {
         let within = client.claim_brief::<0>(0).unwrap();
         assert!(within.kept.is_none());
@@ -186,6 +196,7 @@ fn calls_within_a_call_on_any_thread_have_its_time() {
 
 #[test]
 fn a_client_with_a_deadline_calls_as_briefly_and_one_without_any_time_does_not() {
+    let _asking = asking();
     let (hand, handed) = mpsc::channel();
     let server = TestServer::new("brief-deadline", Handing(hand));
     let client = known(&server);
@@ -201,4 +212,20 @@ fn a_client_with_a_deadline_calls_as_briefly_and_one_without_any_time_does_not()
     assert!(left.iter().all(Option::is_some), "{left:?}");
     let late = client.with_deadline(Duration::ZERO);
     assert!(matches!(null(&late), Err(CallError::NotExecuted { .. })));
+}
+
+/// An A-stack that a FastThread has waited on is like any other once a kernel thread has waited on
+/// it, or has posted ahead.
+#[cfg(feature = "threads")]
+#[test]
+fn a_kernel_thread_that_waits_takes_back_that_calls_come_in_turn() {
+    let _asking = asking();
+    let server = TestServer::new("brief-flags", Null(&INTERFACE));
+    let client = known(&server);
+    let call = client.claim_brief::<0>(0).unwrap();
+    let linkage = call.grip.linkage();
+    linkage.allow_tally();
+    assert_eq!(linkage.flags() != 0, can_be_brief(&client));
+    post(call).unwrap();
+    assert_eq!(linkage.flags(), 0);
 }
