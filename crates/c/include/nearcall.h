@@ -527,7 +527,8 @@ void nearcall_set_allocator(void *(*allocate)(size_t), void (*free)(void *));
 /* How grave it is what the runtime tells. */
 typedef enum nearcall_level {
     NEARCALL_LOG_ERROR = 1,
-    NEARCALL_LOG_WARNING = 2, /* a peer that breaks the protocol, something that there is no room for */
+    NEARCALL_LOG_WARNING = 2, /* a peer that breaks the protocol; and at a pace, with "unsaid" of how many
+                               * nothing was said: calls and results that are refused, no room */
     NEARCALL_LOG_INFO = 3     /* audit records: every bind, refusal, and end of a binding */
 } nearcall_level;
 
