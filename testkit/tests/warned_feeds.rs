@@ -1,12 +1,13 @@
 //! What the author of a server is told of its feeds (design note 0020): of an item that an iterator
 //! has made, and that the interface forbids, once, whatever its client does; of an outlet that was
-//! left before its end.
+//! left before its end. And both whatever clients send.
 
 use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use nearcall::{Binding, CallError, Clerk, Domain, ExportError, InterfaceDescriptor};
+use nearcall::raw::Client;
+use nearcall::{Binding, CallError, Clerk, Domain, ExportError, InterfaceDescriptor, NotExecuted};
 use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient};
 use testkit::judging_stubs::judging::{JUDGING, JudgingClient};
 use testkit::records::Records;
@@ -18,6 +19,9 @@ static RECORDS: LazyLock<Records> = LazyLock::new(|| {
     tracing::subscriber::set_global_default(records.clone()).expect("the only one");
     records
 });
+
+/// More than are warned of at once.
+const FLOOD: usize = 400;
 
 /// What was said so far that says `name`.
 fn told(name: &str) -> Vec<String> {
@@ -57,12 +61,8 @@ fn an_item_that_is_refused_is_told_of_once_by_feed_and_value_and_limit() {
     }
 }
 
-#[test]
-fn an_outlet_that_is_left_before_its_end_is_told_of_by_its_feed() {
-    let name = exchanging::name_of("left");
-    let export = |domain: &Domain, directory: &Path| exchanging::export(domain, directory, "left");
-    let (_server, _clerk, binding) = served(export, (&name, &EXCHANGING));
-    let client = ExchangingClient::new(binding);
+/// Has an outlet left before its end.
+fn leave(client: &ExchangingClient) {
     let (sink, feed) = client.echo().unwrap();
     std::thread::scope(|scope| {
         // Whose reply is waited for is named as well: likely it is.
@@ -73,8 +73,53 @@ fn an_outlet_that_is_left_before_its_end_is_told_of_by_its_feed() {
         let left = feed.begin().next().unwrap().unwrap_err();
         assert!(matches!(left, CallError::Panicked { .. }), "{left}");
     });
+}
+
+#[test]
+fn an_outlet_that_is_left_before_its_end_is_told_of_by_its_feed() {
+    let name = exchanging::name_of("left");
+    let export = |domain: &Domain, directory: &Path| exchanging::export(domain, directory, "left");
+    let (_server, _clerk, binding) = served(export, (&name, &EXCHANGING));
+    let client = ExchangingClient::new(binding);
+    leave(&client);
     let wanted = "message=a call was refused name=\"left-exchanging\" procedure=the feed of echo \
                   refusal=its outlet, or its answer, was dropped before it was ended or given \
                   unsaid=0";
     assert_eq!(told(&name), [wanted]);
+}
+
+/// Makes more calls that are refused than are warned of.
+fn flood(binding: &Binding, interface: &'static InterfaceDescriptor, procedure: &str) {
+    let client = Client::new(binding.clone(), interface);
+    let index = interface.procedures.iter().position(|one| one.name == procedure).unwrap();
+    let class = usize::from(interface.procedures[index].class);
+    for _ in 0..FLOOD {
+        // Of a feed that there is none.
+        let call = client.claim_of_class(class, index as u32).unwrap();
+        let said = *call.post(0).map(drop).unwrap_err();
+        let want = NotExecuted::ArgumentsRefused;
+        assert!(matches!(said, CallError::NotExecuted { reason, .. } if reason == want), "{said}");
+    }
+}
+
+#[test]
+fn whatever_clients_send_an_author_is_told_of_what_is_their_own() {
+    let name = judging::name_of("loud");
+    let export = |domain: &Domain, directory: &Path| judging::export(domain, directory, "loud");
+    let (_server, _clerk, binding) = served(export, (&name, &JUDGING));
+    flood(&binding, &JUDGING, "_next_digits_come");
+    assert!(told(&name).len() < FLOOD, "all were warned of");
+    let last = JudgingClient::new(binding).digits_come(0).unwrap().last().unwrap();
+    assert!(matches!(last, Err(CallError::ResultsRefused { .. })));
+    let words = told(&name).pop().unwrap();
+    assert!(words.contains("a feed made an item") && words.contains("unsaid=0"), "{words}");
+
+    let name = exchanging::name_of("loud");
+    let export = |domain: &Domain, directory: &Path| exchanging::export(domain, directory, "loud");
+    let (_server, _clerk, binding) = served(export, (&name, &EXCHANGING));
+    flood(&binding, &EXCHANGING, "_next_echo");
+    assert!(told(&name).len() < FLOOD, "all were warned of");
+    leave(&ExchangingClient::new(binding));
+    let words = told(&name).pop().unwrap();
+    assert!(words.contains("its outlet, or its answer") && words.contains("unsaid=0"), "{words}");
 }

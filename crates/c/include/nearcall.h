@@ -527,7 +527,8 @@ void nearcall_set_allocator(void *(*allocate)(size_t), void (*free)(void *));
 /* How grave it is what the runtime tells. */
 typedef enum nearcall_level {
     NEARCALL_LOG_ERROR = 1,
-    NEARCALL_LOG_WARNING = 2, /* a peer that breaks the protocol, something that there is no room for */
+    NEARCALL_LOG_WARNING = 2, /* a peer that breaks the protocol; and at a pace, with "unsaid" of how many
+                               * nothing was said: calls and results that are refused, no room */
     NEARCALL_LOG_INFO = 3     /* audit records: every bind, refusal, and end of a binding */
 } nearcall_level;
 
@@ -703,7 +704,8 @@ void nearcall_reply_release(nearcall_reply *reply);
 /* False, always. */
 NEARCALL_RARE bool nearcall_reply_malformed(nearcall_reply *reply, nearcall_malformed malformed,
                                             nearcall_environment *environment);
-/* Room for `count` feeds that the procedure opens. False if so many more would be too many. */
+/* Room for `count` feeds that the procedure opens. False if so many more would be too many: over a
+ * binding that is revoked, or a parent's, that is what is said. */
 bool nearcall_feed_room(const nearcall_client *client, uint32_t procedure, uint32_t count,
                         nearcall_environment *environment);
 /* So many are over by what the server has said, or were not opened. */

@@ -18,8 +18,18 @@ pub(crate) const TARGET: &str = "nearcall::audit";
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     meters: Mutex<Meters>,
-    /// The same of warnings that a peer can cause again and again.
-    warnings: Mutex<Meters>,
+    /// The same of warnings that a peer can cause again and again, by [`Cause`].
+    warnings: Mutex<[Meters; 2]>,
+}
+
+/// Whose doing it is what is warned of. They have a meter each: whatever clients send, the server's
+/// author is told of what is their own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cause {
+    /// A client, or want of room.
+    Client,
+    /// The procedures of the server.
+    Server,
 }
 
 /// What a record is about.
@@ -75,13 +85,25 @@ impl Audit {
 
     /// Whether a warning about a user is written now, and then how many were not since the last
     /// one. Not of those that a peer causes once, with which its binding ends.
-    pub fn may_warn(&self, user: User) -> Option<u64> {
+    pub fn may_warn(&self, cause: Cause, user: User) -> Option<u64> {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        warnings.admit(user, clock::now_ns())
+        warnings[cause as usize].admit(user, clock::now_ns())
     }
 
     fn admit(&self, importer: &Importer) -> Option<u64> {
         let mut meters = self.meters.lock().unwrap_or_else(PoisonError::into_inner);
         meters.admit(importer.uid(), clock::now_ns())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_clients_cause_leaves_a_warning_of_the_servers_own_doing() {
+        let (audit, user) = (Audit::default(), Some(7));
+        while audit.may_warn(Cause::Client, user).is_some() {}
+        assert_eq!(audit.may_warn(Cause::Server, user), Some(0));
     }
 }

@@ -23,6 +23,7 @@ use self::concerned::Concerned;
 use self::late::{LateItems, TIMER};
 use self::lives::Lives;
 use self::unclaimed::{Captures, Unclaimed};
+use crate::audit::Cause;
 use crate::client::binding::ClientBinding;
 use crate::domain::DomainCore;
 use crate::server::binding::ServerBinding;
@@ -477,7 +478,7 @@ fn accept(core: &Arc<DomainCore>, clerk: &Arc<ClerkCore>) {
             Ok(None) => return,
             Err(error) => {
                 // It may be so for long, and not by the importer's doing.
-                if let Some(unsaid) = core.audit.may_warn(None) {
+                if let Some(unsaid) = core.audit.may_warn(Cause::Client, None) {
                     tracing::warn!(%error, unsaid, "an importer was not let in");
                 }
                 // Descriptors may have run out: the next try must not come at once.

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nearcall::{
     BindError, Binding, CallError, Cancellation, Domain, NotExecuted, Ran, Rebind, WaitPolicy,
@@ -160,12 +160,17 @@ fn a_wait_that_sleeps_long_at_once_is_cancelled_meanwhile() {
 #[test]
 fn a_call_that_waits_for_an_astack_is_not_posted() {
     check(|_, client| {
+        let long = Duration::from_millis(LONG_MS.into());
+        let waiting = client.with_deadline(long);
         // All that there are, until they are collected.
         let all = [(); CLASS_OF_DOZE].map(|()| client.posting().doze(1).unwrap());
         std::thread::scope(|threads| {
             let waits = threads.spawn(|| {
-                expect_no_astack(cancelled(|| client.doze(0)));
-                expect_no_astack(cancelled_after(|| {}, || client.doze(0)));
+                let begin = Instant::now();
+                expect_no_astack(cancelled(|| waiting.doze(0)));
+                expect_no_astack(cancelled_after(|| {}, || waiting.doze(0)));
+                // What its deadline ends is told the same.
+                assert!(begin.elapsed() < long, "none was cancelled");
             });
             waits.join().unwrap();
         });

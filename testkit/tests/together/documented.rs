@@ -88,7 +88,7 @@ fn what_the_document_shows_serves_and_asks() {
     }
     // It exports a name where names of this user's are.
     let directory = tempfile::tempdir().unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = Command::new("/proc/self/exe");
     command.args(["--exact", "documented::what_the_document_shows_serves_and_asks"]);
     let said = command.env(APART, "").env("XDG_RUNTIME_DIR", directory.path()).output().unwrap();
     let words = String::from_utf8_lossy(&said.stdout);

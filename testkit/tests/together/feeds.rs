@@ -274,6 +274,24 @@ fn a_server_that_ends_ends_its_feeds() {
 }
 
 #[test]
+fn whoever_has_as_many_feeds_as_may_be_is_told_that_their_server_has_ended() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let mut server = world.serve("feeds");
+        let client = world.import_feeding(&server);
+        let open: Vec<_> = (0..64).map(|_| client.numbers(1_000_000, 0).unwrap()).collect();
+        expect_no_room(&client.numbers(5, 0).unwrap_err(), "numbers", 64);
+        server.kill();
+        while !client.binding().is_revoked() {
+            std::thread::yield_now();
+        }
+        let said = client.numbers(5, 0).unwrap_err();
+        let want = NotExecuted::Revoked;
+        assert!(matches!(said, CallError::NotExecuted { reason, .. } if reason == want), "{said}");
+        drop(open);
+    });
+}
+
+#[test]
 fn a_client_that_goes_takes_its_feeds_with_it() {
     check(|world, _| {
         let server = world.serve("others");
@@ -370,8 +388,9 @@ fn what_a_call_opens_that_was_given_up_is_dropped() {
         let hasty = client.with_deadline(Duration::from_millis(1));
         // More than a binding may have open. Some are given up before they are taken; and on a
         // machine with other work a millisecond may be too short to begin with, or seem longer.
-        let mut aborted = 0;
+        let (mut aborted, begin) = (0, Instant::now());
         while count.load(SeqCst) < 70 || aborted < 70 {
+            assert!(begin.elapsed() < DROPPED, "{aborted} were given up");
             match hasty.until(9, 9) {
                 Err(Error::Call(CallError::CallAborted { .. })) => aborted += 1,
                 Err(Error::Call(error)) => assert!(is_late(&error), "{error}"),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 // SeqCst: the tests compare what several threads counted.
 use std::sync::atomic::Ordering::SeqCst;
 use std::task::{Context, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
 use nearcall::name::Scope;
@@ -370,8 +370,9 @@ fn what_a_call_opens_that_was_given_up_is_given_up() {
         let hasty = client.with_deadline(Duration::from_millis(10));
         // Beside other work one may be given up before it was taken, or not at all: of that the
         // task is told, too.
-        let mut opened_count = 0;
+        let (mut opened_count, begin) = (0, Instant::now());
         while client.given_up().unwrap() <= opened_count {
+            assert!(begin.elapsed() < NOTICED, "{opened_count} were opened, and none given up");
             match hasty.slow(100) {
                 Ok(_) => opened_count += 1,
                 Err(said) => assert!(is_late(&said), "{said}"),

@@ -455,7 +455,9 @@ fn a_procedure_sees_after_a_wait_that_its_client_has_given_up() {
     let client = scene.client();
     let hasty = client.with_deadline(Duration::from_millis(10));
     // Beside other work one may be given up before it was taken.
+    let begin = Instant::now();
     while client.dropped().unwrap() == 0 {
+        assert!(begin.elapsed() < SOON, "none is seen to be given up");
         let late = hasty.is_cancelled().unwrap_err();
         assert!(is_late(&late), "{late}");
         while client.binding().captured_count() > 0 {

@@ -68,14 +68,18 @@ int main(int argc, char **argv) {
     nearcall_environment env;
     nearcall_domain *domain = nearcall_domain_new(&env);
     witness_Witness *client, *late;
+    uint32_t tries = 0;
     CHECK(domain != NULL && argc == 2);
     client = nearcall_import_witness_Witness(domain, argv[1], &env);
     CHECK(client != NULL);
     while (!are_seen(client)) {
+        CHECK(tries++ < TRIES_MAX);
     }
     nearcall_cancellation_release(NULL);
     late = nearcall_with_deadline_witness_Witness(client, 20000000);
+    tries = 0;
     do {
+        CHECK(tries++ < TRIES_MAX);
         witness_Witness_linger(late, &env);
         CHECK(IS_LATE(env) && env.reason != NEARCALL_REASON_CANCELLED);
     } while (env.outcome != NEARCALL_CALL_ABORTED);

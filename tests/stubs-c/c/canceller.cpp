@@ -68,7 +68,8 @@ int main(int argc, char **argv) {
     CHECK(argc == 2);
     nearcall::domain domain;
     witness::Witness client(domain, argv[1]);
-    while (!are_seen(client)) {
+    for (unsigned tries = 0; !are_seen(client); tries++) {
+        CHECK(tries < TRIES_MAX);
     }
     puts("done");
     return 0;

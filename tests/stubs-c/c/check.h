@@ -23,4 +23,7 @@ static unsigned checks;
      ((env).outcome == NEARCALL_NOT_EXECUTED &&                                            \
       (env).reason == NEARCALL_REASON_DEADLINE_PASSED))
 
+/* How often what nearly always meets what it is to is tried. */
+#define TRIES_MAX 100
+
 #endif

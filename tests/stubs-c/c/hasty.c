@@ -7,7 +7,9 @@ static nearcall_environment env;
 /* Makes calls that are given up until the server has seen that one was: beside other work one may
  * be before it was taken. */
 static void give_up(const witness_Witness *patient, const witness_Witness *hasty) {
+    uint32_t tries = 0;
     do {
+        CHECK(tries++ < TRIES_MAX);
         witness_Witness_linger(hasty, &env);
         CHECK(IS_LATE(env));
         CHECK(env.outcome != NEARCALL_CALL_ABORTED || env.ran == NEARCALL_RAN_MAYBE);

@@ -156,7 +156,7 @@ static void given_up(const posting_Posting *client) {
     const uint64_t soon_ns = 50000000;
     posting_Posting *hasty = nearcall_with_deadline_posting_Posting(client, soon_ns);
     nearcall_posted_posting_Posting_linger call;
-    uint32_t ended;
+    uint32_t ended, tries = 0;
     CHECK(nearcall_post_posting_Posting_linger(client, &call, &env));
     wait_until(client, 1, 0);
     CHECK(!nearcall_posted_is_replied(&call.call));
@@ -165,6 +165,7 @@ static void given_up(const posting_Posting *client) {
     wait_until(client, 1, 1);
     /* Beside other work one may be given up before it was taken. */
     do {
+        CHECK(tries++ < TRIES_MAX);
         if (nearcall_post_posting_Posting_linger(hasty, &call, &env)) {
             nearcall_collect_posting_Posting_linger(&call, &env);
         }

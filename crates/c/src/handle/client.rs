@@ -396,7 +396,8 @@ pub(super) unsafe fn failed(environment: *mut Environment, error: &CallError) ->
     false
 }
 
-/// Room for the feeds that a procedure opens. False if so many more would be too many.
+/// Room for the feeds that a procedure opens. False if so many more would be too many: over a
+/// binding that is revoked, or a parent's, that is what is said.
 ///
 /// # Safety
 ///

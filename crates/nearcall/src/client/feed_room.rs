@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use nearcall_abi::message::FEEDS_MAX;
 
 use super::binding::ClientBinding;
-use crate::error::{CallError, UsageError};
+use crate::error::{CallError, NotExecuted, UsageError};
 
 /// The feeds that are open, and those that calls under way are about to open.
 #[derive(Debug, Default)]
@@ -25,7 +25,8 @@ pub struct FeedRoom<'b> {
 impl OpenFeeds {
     /// So many are over, or were not opened.
     pub fn end(&self, count: u32) {
-        self.0.fetch_sub(count, Relaxed);
+        let fewer = |open: u32| Some(open.saturating_sub(count));
+        self.0.fetch_update(Relaxed, Relaxed, fewer).expect("there is always a number");
     }
 }
 
@@ -36,14 +37,10 @@ impl<'b> FeedRoom<'b> {
         procedure: u32,
         count: u32,
     ) -> Result<FeedRoom<'b>, CallError> {
-        let more = |open: u32| Some(open + count).filter(|open| *open <= FEEDS_MAX);
+        let more = |open: u32| open.checked_add(count).filter(|open| *open <= FEEDS_MAX);
         match binding.feeds.0.fetch_update(Relaxed, Relaxed, more) {
             Ok(_) => Ok(FeedRoom { binding, count }),
-            Err(open) => {
-                let procedure = binding.procedure_name(procedure);
-                let usage = UsageError::TooManyFeeds { procedure, open, limit: FEEDS_MAX };
-                Err(CallError::Usage(usage))
-            }
+            Err(open) => Err(none(binding, procedure, open)),
         }
     }
 
@@ -51,6 +48,20 @@ impl<'b> FeedRoom<'b> {
     pub fn keep(self) {
         std::mem::forget(self);
     }
+}
+
+/// Why there is none: whose binding is not open, or is their parent's, opens nothing whatever they
+/// read or end first.
+#[cold]
+fn none(binding: &ClientBinding, procedure: u32, open: u32) -> CallError {
+    if binding.state.is_parents() {
+        return binding.forked();
+    }
+    let procedure = binding.procedure_name(procedure);
+    if !binding.state.is_open() {
+        return CallError::NotExecuted { procedure, reason: NotExecuted::Revoked };
+    }
+    CallError::Usage(UsageError::TooManyFeeds { procedure, open, limit: FEEDS_MAX })
 }
 
 impl Drop for FeedRoom<'_> {

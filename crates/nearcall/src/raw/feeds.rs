@@ -12,7 +12,8 @@ use crate::error::{CallError, NotExecuted};
 impl Client {
     /// Room for the `count` feeds that `procedure` opens, before anything is posted.
     ///
-    /// # Errors: [`crate::UsageError::TooManyFeeds`].
+    /// # Errors: [`crate::UsageError::TooManyFeeds`]; over a binding that is not open what a call
+    /// is told there.
     pub fn feed_room(&self, procedure: u32, count: u32) -> Result<FeedRoom<'_>, CallError> {
         FeedRoom::take(self.binding().inner(), procedure, count)
     }

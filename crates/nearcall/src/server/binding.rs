@@ -31,7 +31,7 @@ use super::requests::Growing;
 use super::rules::Decision;
 use super::suspended::SuspendedCalls;
 use super::trust::{Member, TrustClass};
-use crate::audit::{Audit, Subject};
+use crate::audit::{Audit, Cause, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
 use crate::wire::Socket;
@@ -306,9 +306,10 @@ impl ServerBinding {
 
     /// Whether what its client may cause without end is warned of now, and how often it was not.
     #[cold]
-    pub fn may_warn(&self) -> Option<u64> {
+    pub fn may_warn(&self, cause: Cause) -> Option<u64> {
         // As in `fault`: a child that was forked says nothing.
-        self.socket.stream().is_ours().then(|| self.audit.may_warn(self.class.user())).flatten()
+        let is_ours = self.socket.stream().is_ours();
+        is_ours.then(|| self.audit.may_warn(cause, self.class.user())).flatten()
     }
 
     /// Nobody serves it any more: its user has its share back, although a sleeping processor may

@@ -16,6 +16,7 @@ use self::source::{Asker, Over, Source, SourceEnd};
 use super::binding::ServerBinding;
 use super::deferred::{self, Deferred};
 use super::exchange::calls::NextBatch;
+use crate::audit::Cause;
 use crate::batch::Batches;
 use crate::error::UsageError;
 use crate::raw::{Keeping, Malformed, Refusal, ServedCall};
@@ -320,7 +321,7 @@ fn let_go(closed: impl Sized) {
 /// were refused, and that behind the items before it.
 #[cold]
 fn tell(binding: &ServerBinding, procedure: u32, refused: &UsageError) {
-    if let Some(unsaid) = binding.may_warn() {
+    if let Some(unsaid) = binding.may_warn(Cause::Server) {
         let name = &binding.name;
         let procedure = binding.all_procedures()[procedure as usize].told();
         tracing::warn!(name, %procedure, %refused, unsaid, "a feed made an item that is refused");

@@ -14,6 +14,7 @@ use nearcall_os::socket::SocketError;
 use super::binding::{ServerAStack, ServerBinding};
 use super::descriptors::Next;
 use super::quota::{Charge, Resource};
+use crate::audit::Cause;
 use crate::client::linkage::OutOfLine;
 use crate::domain::DomainCore;
 use crate::housekeeping::BATCH;
@@ -124,7 +125,7 @@ fn answer(
 /// over the user's share, for it may be tried again just so.
 #[cold]
 fn answer_cut(binding: &ServerBinding, message: &Message<'_>) -> Result<(), String> {
-    if let Some(unsaid) = binding.may_warn() {
+    if let Some(unsaid) = binding.may_warn(Cause::Client) {
         let name = &binding.name;
         tracing::warn!(name, unsaid, "no room for the descriptors of a client's message");
     }
@@ -188,7 +189,7 @@ fn received(
     match Segment::receive(descriptor, exact_bytes, sealing) {
         Ok(segment) => Ok(Some(segment)),
         Err(fault) if fault.is_ours() => {
-            if let Some(unsaid) = binding.may_warn() {
+            if let Some(unsaid) = binding.may_warn(Cause::Client) {
                 let name = &binding.name;
                 tracing::warn!(name, %fault, unsaid, "no room for a client's segment");
             }

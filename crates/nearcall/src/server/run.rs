@@ -18,6 +18,7 @@ use nearcall_os::segment::Segment;
 use super::binding::{ServerAStack, ServerBinding, wake_after};
 use super::current;
 use super::estacks;
+use crate::audit::Cause;
 use crate::client::linkage::OutOfLine;
 use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Outcome, Refusal, Replied, ServedCall};
 use crate::region::origin_word;
@@ -313,9 +314,21 @@ fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Repl
         refusal,
         Refusal::ItemRefused | Refusal::Overloaded | Refusal::FeedOver | Refusal::Ended
     );
-    if !is_told && let Some(unsaid) = binding.may_warn() {
+    if !is_told && let Some(unsaid) = binding.may_warn(cause(refusal)) {
         let (name, procedure) = (&binding.name, binding.all_procedures()[procedure].told());
         tracing::warn!(name, %procedure, %refusal, unsaid, "a call was refused");
     }
     Replied::refused(refusal.status())
+}
+
+/// Whose doing it is that a call was refused.
+fn cause(refusal: &Refusal) -> Cause {
+    match refusal {
+        Refusal::Results(_)
+        | Refusal::NoMemory { .. }
+        | Refusal::Descriptor(_)
+        | Refusal::NotSent(_)
+        | Refusal::Unended => Cause::Server,
+        _ => Cause::Client,
+    }
 }

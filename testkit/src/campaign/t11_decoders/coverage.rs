@@ -83,7 +83,7 @@ impl Tools {
     pub fn find() -> Result<Tools, String> {
         let mut command = Command::new("rustup");
         command.args(["run", "nightly", "rustc", "--print", "target-libdir", "--target", TARGET]);
-        let said = command.output().map_err(|error| format!("rustup: {error}"))?.stdout;
+        let said = command.output().map_err(|_| "rustup".to_owned())?.stdout;
         let directory = Path::new(String::from_utf8_lossy(&said).trim()).with_file_name("bin");
         match directory.join("llvm-cov").exists() {
             true => Ok(Tools { directory }),

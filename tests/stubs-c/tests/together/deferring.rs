@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lies::Prey;
 use nearcall::raw::Pending;
@@ -100,7 +100,9 @@ fn who_waits_no_longer_is_seen(play: &Play) {
     let hasty = play.later.with_deadline(Duration::from_millis(20));
     let kept = || play.later.kept().expect("it returns");
     // Beside other work one may be given up before it was taken.
+    let begin = Instant::now();
     while kept() == (0, 0) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "none is kept that was given up");
         let Err(Error::Call(error)) = hasty.keep(1) else { panic!("it has returned") };
         assert!(is_late(&error), "{error}");
         while play.later.binding().captured_count() > 0 && kept() == (0, 0) {

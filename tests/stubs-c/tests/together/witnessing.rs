@@ -2,7 +2,7 @@
 //! call up, and whether their server ends.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nearcall::{Binding, CallError, Domain};
 use stubs_c_tests::lasted::lasting::*;
@@ -34,7 +34,9 @@ fn ask(program: &Path, runtime: &Path) {
     let left = Duration::from_nanos(client.with_deadline(LONG).left().unwrap());
     assert!(left > LONG / 2 && left <= LONG, "{left:?}");
     // Beside other work one may be given up before it was taken.
+    let begin = Instant::now();
     while client.seen().unwrap() == 0 {
+        assert!(begin.elapsed() < LONG, "none is seen to be given up");
         let given_up = client.with_deadline(SOON).linger().unwrap_err();
         assert!(is_late(&given_up), "{given_up}");
         while client.binding().captured_count() > 0 {

@@ -141,18 +141,7 @@ impl Rust<'_> {
                 quote!(#client.post_awaited(#call, #fixed, #collect)?)
             }
         };
-        let part = operation.feed.as_ref().map(|feed| feed.part);
-        let mut taken = TokenStream::new();
-        let ended = match part {
-            None => quote!(#awaited.await.map_err(|error| *error)),
-            Some(FeedPart::Open) => {
-                let (room, index) = (printer.fixed("room"), number(plan.index));
-                let count = number(if operation.opens_exchange() { 2 } else { 1 });
-                taken = quote!(let #room = #client.feed_room(#index, #count)?;);
-                quote!(::nearcall::raw::Opening::new(#client, #room, #awaited).await)
-            }
-            Some(_) => quote!(::core::result::Result::Ok(#awaited)),
-        };
+        let (taken, ended) = around(printer, procedure, &awaited);
         // What is filled in stays with the thread that does so, and is gone before the await.
         quote! {
             #taken
@@ -162,6 +151,26 @@ impl Rust<'_> {
             };
             #ended
         }
+    }
+}
+
+/// What stands before and behind a call that is awaited as `awaited`: room for what it opens.
+fn around(
+    printer: &mut Printer<'_, '_>,
+    Procedure { operation, plan, .. }: Procedure<'_>,
+    awaited: &Ident,
+) -> (Option<TokenStream>, TokenStream) {
+    match operation.feed.as_ref().map(|feed| feed.part) {
+        None => (None, quote!(#awaited.await.map_err(|error| *error))),
+        Some(FeedPart::Open) => {
+            let (client, room, index) =
+                (printer.client(), printer.fixed("room"), number(plan.index));
+            let count = number(if operation.opens_exchange() { 2 } else { 1 });
+            let taken = quote!(let #room = #client.feed_room(#index, #count)?;);
+            let opening = quote!(::nearcall::raw::Opening::new(#client, #room, #awaited).await);
+            (Some(taken), opening)
+        }
+        Some(_) => (None, quote!(::core::result::Result::Ok(#awaited))),
     }
 }
 

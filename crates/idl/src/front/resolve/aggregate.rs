@@ -295,7 +295,10 @@ impl Resolver {
                 }
                 _ => i128::MAX,
             },
-            _ => greatest.saturating_sub(least).saturating_add(1),
+            _ => {
+                let all = greatest.saturating_sub(least).saturating_add(1);
+                all.saturating_sub(surrogates(wanted, least, greatest))
+            }
         };
         labels.seen.keys().copied().filter(is_within).count() as i128 >= all
     }
@@ -374,6 +377,14 @@ fn type_ends(wanted: Wanted) -> (i128, i128) {
         Wanted::WideChar => (0, i128::from(u32::from(char::MAX))),
         Wanted::Integer(primitive) => integer_range(primitive).unwrap_or((i128::MIN, i128::MAX)),
         _ => (i128::MIN, i128::MAX),
+    }
+}
+
+/// How many numbers from one to the other are halves of characters, and no wide character.
+fn surrogates(wanted: Wanted, least: i128, greatest: i128) -> i128 {
+    match wanted {
+        Wanted::WideChar => (greatest.min(0xDFFF) - least.max(0xD800) + 1).max(0),
+        _ => 0,
     }
 }
 

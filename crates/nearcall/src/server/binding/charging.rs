@@ -8,6 +8,7 @@ use nearcall_core::room;
 use nearcall_os::segment;
 
 use super::ServerBinding;
+use crate::audit::Cause;
 use crate::server::quota::{Charge, Resource};
 
 impl ServerBinding {
@@ -29,7 +30,7 @@ impl ServerBinding {
 
     #[cold]
     fn warn_over(&self, resource: Resource, over: &OverLimit) {
-        if let Some(unsaid) = self.may_warn() {
+        if let Some(unsaid) = self.may_warn(Cause::Client) {
             let name = &self.name;
             tracing::warn!(name, %resource, %over, unsaid, "a client has all that it may");
         }
