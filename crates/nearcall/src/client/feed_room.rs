@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use nearcall_abi::message::FEEDS_MAX;
 
 use super::binding::ClientBinding;
-use crate::error::{CallError, NotExecuted, UsageError};
+use crate::error::{CallError, UsageError};
 
 /// The feeds that are open, and those that calls under way are about to open.
 #[derive(Debug, Default)]
@@ -54,13 +54,10 @@ impl<'b> FeedRoom<'b> {
 /// read or end first.
 #[cold]
 fn none(binding: &ClientBinding, procedure: u32, open: u32) -> CallError {
-    if binding.state.is_parents() {
-        return binding.forked();
+    if !binding.state.is_open() {
+        return binding.closed(procedure);
     }
     let procedure = binding.procedure_name(procedure);
-    if !binding.state.is_open() {
-        return CallError::NotExecuted { procedure, reason: NotExecuted::Revoked };
-    }
     CallError::Usage(UsageError::TooManyFeeds { procedure, open, limit: FEEDS_MAX })
 }
 

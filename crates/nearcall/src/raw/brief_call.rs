@@ -8,8 +8,8 @@
 //!  claim   kept for this thread, and free? ── no ───────▶ claim_unkept, post_unkept: as any other
 //!  put
 //!  post
-//!          polled, weighed, elsewhere, alone? ── no ────▶ await_posted: tells, weighs, waits as the
-//!  linger                                                 policy says
+//!          polled, weighed, elsewhere, alone? ── no ────▶ await_posted: tells, weighs, waits as
+//!  linger                                                 the policy says
 //!  look    returned, as long, and from there? ── no ────▶ poll_on, await_on; late: judges
 //!  read
 //!  release
@@ -212,7 +212,8 @@ impl<'b, const CLASS: usize> BriefCall<'b, CLASS> {
         let mut deadline = *deadline;
         if let Some(numbers) = kept {
             let processor = numbers.current() & flag::PROCESSOR;
-            // Calls that are posted ahead are found one by one: no flag says that they come in turn.
+            // Calls that are posted ahead are found by their heads: no flag says that they come in
+            // turn.
             let origin = processor | deadline.word;
             let (sequence, seen) = post_words(grip, (procedure, REQUEST, origin));
             if (!turn::was_polled(seen, sequence) || ends_batch(sequence))

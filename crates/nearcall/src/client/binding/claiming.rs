@@ -374,7 +374,7 @@ impl ClientBinding {
 
     /// It is not open: why.
     #[cold]
-    fn closed(&self, procedure: u32) -> CallError {
+    pub fn closed(&self, procedure: u32) -> CallError {
         if self.state.is_parents() {
             return self.forked();
         }
