@@ -206,7 +206,11 @@ fn a_client_with_a_deadline_calls_as_briefly_and_one_without_any_time_does_not()
     assert_eq!(call.kept.is_some(), can_be_brief(&client));
     post(call).unwrap();
     let posted = hasty.claim_brief::<0>(0).unwrap();
-    posted.post_pending::<0, 0, (), CallError, _>(|_| Ok(())).unwrap().collect().unwrap();
+    let linkage = posted.grip.linkage();
+    let pending = posted.post_pending::<0, 0, (), CallError, _>(|_| Ok(())).unwrap();
+    // It counts from the post.
+    assert!(linkage.until_ns(linkage.sequence()).is_some());
+    pending.collect().unwrap();
     let left: Vec<_> = handed.try_iter().map(|call| call.time_left()).collect();
     assert_eq!(left.len(), 2);
     assert!(left.iter().all(Option::is_some), "{left:?}");
