@@ -4,12 +4,10 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
 
 use rustix::fs::{AtFlags, FileType, SealFlags, StatxFlags};
 
 use crate::closing::{self, Behind};
-use crate::forks::PerProcess;
 use crate::{segment, socket};
 
 /// A descriptor that a peer sent and that nobody has taken into use.
@@ -56,25 +54,19 @@ impl Drop for PeerDescriptor {
 }
 
 /// What goes in the place of a descriptor that is absent, so that as many go as ever: an empty
-/// memory file, which nobody can change, and whose close waits for nobody.
+/// memory file that is sealed, whose close waits for nobody.
 ///
-/// It stays open as long as this process lives: a child of fork(2) makes its own, as it may have
-/// closed what it has of its parent's.
+/// Its bytes and its length stay as they are; whoever it is sent to can still give it attributes
+/// and times, and move its position. So nobody is sent what another peer has.
 ///
-/// # Errors: the kernel makes none.
+/// # Errors: the kernel makes none, as where no more descriptors may be open.
 ///
-/// # Cost: two system calls, the first time.
-pub fn stand_in() -> io::Result<BorrowedFd<'static>> {
-    static MADE: PerProcess<OnceLock<OwnedFd>> = PerProcess::new();
-    let kept = MADE.own(OnceLock::new);
-    if kept.get().is_none() {
-        let file = segment::memory_file("nearcall-absent")?;
-        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
-        rustix::fs::fcntl_add_seals(&file, seals)?;
-        // Another thread's may be there by now, and is as good.
-        let _ = kept.set(file);
-    }
-    Ok(kept.get().expect("it was made just now").as_fd())
+/// # Cost: two system calls.
+pub fn stand_in() -> io::Result<OwnedFd> {
+    let file = segment::memory_file("nearcall-absent")?;
+    let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE | SealFlags::SEAL;
+    rustix::fs::fcntl_add_seals(&file, seals)?;
+    Ok(file)
 }
 
 /// What a descriptor has to be.
@@ -161,7 +153,6 @@ mod tests {
     use crate::segment::{Sealing, Segment};
     use crate::socket::Stream;
     use std::fs::File;
-    use std::os::fd::AsRawFd;
 
     const KINDS: [DescriptorKind; 5] = [
         DescriptorKind::Any,
@@ -201,36 +192,20 @@ mod tests {
     }
 
     #[test]
-    fn a_stand_in_is_made_once_a_process_and_cannot_be_changed() {
-        let (one, other) = (stand_in().unwrap(), stand_in().unwrap());
-        assert_eq!(one.as_raw_fd(), other.as_raw_fd());
-        assert_eq!(rustix::fs::fstat(one).unwrap().st_size, 0);
-        assert_eq!(rustix::io::write(one, b"a"), Err(rustix::io::Errno::PERM));
-        assert_eq!(rustix::fs::ftruncate(one, 1), Err(rustix::io::Errno::PERM));
-        let more = rustix::fs::fcntl_add_seals(one, SealFlags::FUTURE_WRITE);
+    fn a_stand_in_is_empty_and_stays_so() {
+        let one = stand_in().unwrap();
+        assert_eq!(rustix::fs::fstat(&one).unwrap().st_size, 0);
+        assert_eq!(rustix::io::write(&one, b"a"), Err(rustix::io::Errno::PERM));
+        assert_eq!(rustix::fs::ftruncate(&one, 1), Err(rustix::io::Errno::PERM));
+        let more = rustix::fs::fcntl_add_seals(&one, SealFlags::FUTURE_WRITE);
         assert_eq!(more, Err(rustix::io::Errno::PERM));
     }
 
     #[test]
-    fn a_child_makes_a_stand_in_of_its_own() {
-        let parents = stand_in().unwrap().as_raw_fd();
-        // SAFETY: the child closes a descriptor, makes another one, and ends.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            // SAFETY: calls of its own: nobody else uses the child's copy, and a child that waits
-            // after all is ended.
-            unsafe {
-                libc::alarm(20);
-                libc::close(parents);
-            }
-            let is_there = stand_in().is_ok_and(|own| rustix::fs::fcntl_get_seals(own).is_ok());
-            // SAFETY: as above.
-            unsafe { libc::_exit(if is_there { 0 } else { 1 }) };
-        }
-        let mut status = -1;
-        // SAFETY: our own child, and a word of our own.
-        assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-        assert_eq!(status, 0);
+    fn each_stand_in_is_another_file() {
+        let inode = |file: OwnedFd| rustix::fs::fstat(file).unwrap().st_ino;
+        let (one, other) = (stand_in().unwrap(), stand_in().unwrap());
+        assert_ne!(inode(one), inode(other));
     }
 
     #[test]

@@ -24,7 +24,7 @@ use testkit::world::{Kind, Server, World, in_world};
 const LINGER: Duration = Duration::from_secs(600);
 
 /// Longest until a server that is held up by nothing answers.
-const ANSWERED: Duration = Duration::from_secs(60);
+pub const ANSWERED: Duration = Duration::from_secs(60);
 
 /// A socket whose last close waits, and the other end, which keeps it waiting.
 pub fn lingering() -> (OwnedFd, TcpStream) {

@@ -28,6 +28,7 @@ use super::linkage::{Linkage, OutOfLine};
 use super::switching;
 use super::version::FOREIGN_BYTES_MAX;
 use crate::error::{CallError, UsageError};
+use crate::passed::StandIn;
 use crate::region::{self, RegionBytes, Segments};
 use crate::server::binding::OUT_OF_LINE_BYTES_MIN;
 use crate::wire::{Packet, Socket, WireError};
@@ -64,6 +65,8 @@ pub(crate) struct Control {
     no_room: Mutex<NoRoom>,
     /// A call that brings descriptors back was made: some that nobody waits for may come.
     pub has_expected: AtomicBool,
+    /// Of this side of the binding.
+    pub stand_in: StandIn,
 }
 
 /// At most one entry an A-stack: a later message about it replaces the one before.
@@ -127,6 +130,7 @@ impl Control {
             introductions: AtomicU32::new(0),
             no_room: Mutex::default(),
             has_expected: AtomicBool::new(false),
+            stand_in: StandIn::default(),
         }
     }
 

@@ -4,19 +4,18 @@
 //! closed if there is none.
 
 use std::collections::HashMap;
-use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::Ordering::Relaxed;
 
 use nearcall_abi::message::Message;
 use nearcall_core::{PeerFault, RevokeReason, Sequence};
-use nearcall_os::descriptor::{DescriptorKind, PeerDescriptor};
+use nearcall_os::descriptor::{self, DescriptorKind, PeerDescriptor};
 
 use super::binding::{ClientBinding, Grip};
 use super::control::{Inbox, RESULTS_NS_MAX};
 use super::deadline::{Deadline, NEVER_NS, left_ns};
 use crate::error::{CallError, NotExecuted, UsageError};
-use crate::passed::{Came, Due, or_stand_in};
+use crate::passed::{self, Came, Due};
 use crate::raw::Malformed;
 
 /// Packets that are read at most to find what nobody waits for.
@@ -67,6 +66,7 @@ impl Grip<'_> {
         deadline: Deadline,
         descriptors: &[(&'static str, DescriptorKind, Option<BorrowedFd<'_>>)],
     ) -> Result<(), Box<CallError>> {
+        passed::assert_count(descriptors.len());
         for (parameter, kind, descriptor) in descriptors {
             let Some(descriptor) = descriptor else { continue };
             kind.check(*descriptor).map_err(|wrong| {
@@ -79,12 +79,12 @@ impl Grip<'_> {
         let until_ns = self.until_ns(sequence, deadline);
         let (astack, sequence) = (linkage.index, sequence.as_u32());
         let message = Message::Descriptors { astack, sequence, count: descriptors.len() as u32 };
-        let passed = descriptors.iter().map(|(_, _, descriptor)| or_stand_in(*descriptor));
-        let passed: io::Result<Vec<_>> = passed.collect();
-        let sent = passed.map_err(|error| error.to_string()).and_then(|passed| {
-            let sent = binding.control.send(until_ns, &message, &passed);
-            sent.map_err(|error| error.to_string())
-        });
+        let passed: Vec<_> = descriptors.iter().map(|(_, _, descriptor)| *descriptor).collect();
+        let make = || descriptor::stand_in().map_err(|error| error.to_string());
+        let sent = binding
+            .control
+            .stand_in
+            .send(&passed, make, |passed| binding.control.send(until_ns, &message, passed));
         let Err(error) = sent else {
             return Ok(());
         };

@@ -25,6 +25,10 @@ impl Call<'_, '_> {
     /// [`Call::put_descriptors`], of as many as there are; `None` is absent.
     ///
     /// # Errors: as there.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or more than eight.
     pub fn put_each_descriptor(
         &mut self,
         descriptors: &[(&'static str, DescriptorKind, Option<BorrowedFd<'_>>)],
@@ -63,6 +67,10 @@ impl Results<'_> {
     /// [`Results::put_descriptors`], of as many as there are; `None` is absent.
     ///
     /// # Errors: as there.
+    ///
+    /// # Panics
+    ///
+    /// If there are none, or more than eight.
     pub fn put_each_descriptor(
         &mut self,
         descriptors: &[(DescriptorKind, Option<BorrowedFd<'_>>)],

@@ -34,6 +34,7 @@ use super::trust::{Member, TrustClass};
 use crate::audit::{Audit, Cause, Subject};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
+use crate::passed::StandIn;
 use crate::wire::Socket;
 
 /// Smallest out-of-line segment, bytes.
@@ -88,6 +89,8 @@ pub(crate) struct ServerBinding {
     audit: Arc<Audit>,
     /// What has come over the socket and was not asked for yet.
     pub arrived: Mutex<Arrived>,
+    /// Of this side of the binding.
+    pub stand_in: StandIn,
     /// What the client has open.
     pub feeds: Feeds,
     /// Its calls whose procedures await something.
@@ -205,6 +208,7 @@ impl ServerBinding {
             account: parts.account,
             charges: Mutex::new(parts.charges),
             arrived: Mutex::default(),
+            stand_in: StandIn::default(),
             feeds: Feeds::default(),
             suspended: SuspendedCalls::default(),
         }
@@ -310,18 +314,6 @@ impl ServerBinding {
         // As in `fault`: a child that was forked says nothing.
         let is_ours = self.socket.stream().is_ours();
         is_ours.then(|| self.audit.may_warn(cause, self.class.user())).flatten()
-    }
-
-    /// Nobody serves it any more: its user has its share back, although a sleeping processor may
-    /// still know the binding. What is mapped until then stays charged.
-    pub fn give_back(&self) {
-        self.member.lock().unwrap_or_else(PoisonError::into_inner).take();
-        self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.growing().take();
-        self.lent().clear();
-        self.forget_arrived();
-        self.feeds.clear();
-        self.suspended.clear();
     }
 
     /// The last call taken on A-stack `index`.

@@ -6,7 +6,7 @@
 //! descriptor stays in order for housekeeping.
 
 use std::collections::{HashMap, VecDeque};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ use nearcall_abi::message::Message;
 use nearcall_core::quota::Meter;
 use nearcall_core::{Sequence, turn};
 use nearcall_os::clock;
-use nearcall_os::descriptor::{DescriptorKind, PeerDescriptor};
+use nearcall_os::descriptor::{self, DescriptorKind, PeerDescriptor};
 
 use super::binding::ServerBinding;
 use super::current;
 use super::quota::{Charge, Resource};
-use crate::passed::{Came, Due, or_stand_in};
+use crate::passed::{self, Came, Due};
 use crate::raw::{Malformed, Refusal, ServedCall};
 use crate::wire::{Packet, WireError};
 
@@ -179,6 +179,15 @@ impl ServerBinding {
         *self.arrived() = Arrived::default();
     }
 
+    /// Its user is charged for it as for its socket, until the binding is given back.
+    fn make_stand_in(&self) -> Result<OwnedFd, String> {
+        let charge = self.charge(Resource::OpenDescriptors, 1);
+        let charge = charge.map_err(|over| format!("open descriptors: {over}"))?;
+        let made = descriptor::stand_in().map_err(|error| error.to_string())?;
+        self.keep(charge);
+        Ok(made)
+    }
+
     /// Parks a packet of descriptors if their call has not been taken; any other packet comes back.
     /// Late and forged ones are closed: no call can match them any more.
     fn park(&self, arrived: &mut Arrived, packet: Packet) -> Result<Option<Packet>, WireError> {
@@ -240,6 +249,7 @@ impl ServedCall<'_> {
         &self,
         descriptors: &[(DescriptorKind, Option<BorrowedFd<'_>>)],
     ) -> Result<(), Box<Refusal>> {
+        passed::assert_count(descriptors.len());
         let astack = self.astack.record().index;
         let sequence = self.binding.claimed(astack);
         for (kind, descriptor) in descriptors {
@@ -251,11 +261,14 @@ impl ServedCall<'_> {
         }
         let (sequence, count) = (sequence.as_u32(), descriptors.len() as u32);
         let message = Message::Descriptors { astack, sequence, count };
-        let passed = descriptors.iter().map(|(_, descriptor)| or_stand_in(*descriptor));
-        let passed: Result<Vec<_>, _> = passed.collect();
-        let passed = passed.map_err(|error| Box::new(Refusal::NotSent(error.to_string())))?;
-        // A client that does not read its socket is not waited for.
-        let sent = self.binding.socket.send_within(Duration::ZERO, &message, &passed);
-        sent.map_err(|error| Box::new(Refusal::NotSent(error.to_string())))
+        let passed: Vec<_> = descriptors.iter().map(|(_, descriptor)| *descriptor).collect();
+        let binding = &self.binding;
+        let sent = binding.stand_in.send(
+            &passed,
+            || binding.make_stand_in(),
+            // A client that does not read its socket is not waited for.
+            |passed| binding.socket.send_within(Duration::ZERO, &message, passed),
+        );
+        sent.map_err(|error| Box::new(Refusal::NotSent(error)))
     }
 }

@@ -33,7 +33,7 @@ pub(crate) enum Resource {
     Descriptors,
     /// Descriptors that are open here for importers: one a binding (some have more, design note
     /// 0016), one a bind under way, those of [`Resource::Descriptors`], those that wait to be
-    /// closed, and the bell of each user.
+    /// closed, what stands for absent ones over a binding, and the bell of each user.
     OpenDescriptors,
     /// Mappings: of every segment that is mapped here for importers, whoever has made it.
     Mappings,

@@ -10,7 +10,7 @@ use super::members::Listed;
 use super::own;
 use super::shape::{Base, Layer, PointerKind, Role, Shape};
 use crate::diagnostic::Diagnostic;
-use crate::front::ast::{self, Arguments, Definition, DefinitionKind, Name, TypeUse};
+use crate::front::ast::{self, Annotation, Arguments, Definition, DefinitionKind, Name, TypeUse};
 use crate::front::rules::midl as rules;
 use crate::model::Direction;
 
@@ -31,11 +31,7 @@ impl Lowering {
             self.note_local(name, local.span);
             return None;
         }
-        let returned = self.returned(attributes, specifier, declarator);
-        let (returns, absent) = match returned.map(|used| own::absent(used, attributes)) {
-            Some((used, absent)) => (Some(used), absent),
-            None => (None, None),
-        };
+        let (returns, absent) = self.returned(attributes, specifier, declarator).unzip();
         let parameters = self.parameters(parameters, name);
         let idempotent = find(attributes, "idempotent")
             .map(|one| annotation("idempotent", Arguments::None, one.span));
@@ -50,19 +46,20 @@ impl Lowering {
             raises: Vec::new(),
         };
         Some(Definition {
-            annotations: annotations.chain(absent).collect(),
+            annotations: annotations.chain(absent.flatten()).collect(),
             doc,
             is_included: self.is_included,
             kind: DefinitionKind::Operation(operation),
         })
     }
 
+    /// What it returns, and what says of that that it may be absent.
     fn returned(
         &mut self,
         attributes: &[Attribute],
         specifier: &Specifier,
         declarator: &Declarator,
-    ) -> Option<TypeUse> {
+    ) -> Option<(TypeUse, Option<Annotation>)> {
         if is_outside(attributes) {
             return None;
         }
@@ -73,10 +70,11 @@ impl Lowering {
         if is_void && declarator.stars == 0 {
             return None;
         }
-        let shape = self.declared(inner, declarator, attributes);
+        let mut shape = self.declared(inner, declarator, attributes);
+        let absent = self.absent(&mut shape, &[], Role::Result, attributes);
         let laid = self.lay(&shape, &[], Role::Result, &declarator.name)?;
         let laid = self.present(laid);
-        Some(TypeUse { span: specifier.span, ..laid })
+        Some((TypeUse { span: specifier.span, ..laid }, absent))
     }
 
     fn parameters(&mut self, fields: &[Field], operation: &Name) -> Vec<ast::Parameter> {
@@ -100,9 +98,11 @@ impl Lowering {
                 (false, true) => Direction::Out,
                 (false, false) => continue,
             };
-            let laid = self.lay(shape, &carried.extents[index], Role::Parameter, &slot.name);
+            let (mut shape, extents) = (shape.clone(), &carried.extents[index]);
+            let absent = self.absent(&mut shape, extents, Role::Parameter, slot.attributes);
+            let laid = self.lay(&shape, extents, Role::Parameter, &slot.name);
             let Some(laid) = laid else { continue };
-            let (declared, absent) = own::absent(self.present(laid), slot.attributes);
+            let declared = self.present(laid);
             let mut annotations = self.range_of(slot.attributes, &declared);
             annotations.extend(own::annotations(slot.attributes, Place::Parameter));
             annotations.extend(absent);
@@ -147,8 +147,15 @@ impl Lowering {
             (is_unique, slot.ways.is_in, find(slot.attributes, "unique"))
         {
             let message = format!("`{name}` only comes back, and may not be null");
+            let way_out = match self.pointer_default {
+                PointerKind::Unique => format!("write `**{name}`"),
+                PointerKind::Ref => format!(
+                    "`pointer_default` is `ref`: declare `typedef [unique] long *maybe;`, or what \
+                     else it points to, and write `maybe *{name}`"
+                ),
+            };
             let finding = Diagnostic::new(&rules::CLASH, unique.span, message)
-                .help(format!("write `**{name}` if there may be nothing to return"));
+                .help(format!("{way_out} if there may be nothing to return"));
             self.diagnostics.push(finding);
         }
     }

@@ -3,8 +3,9 @@
 
 use super::ast::Attribute;
 use super::attributes::{Place, find, is_well_given, places, values};
-use super::lower::annotation;
-use crate::front::ast::{Annotation, Arguments, ExpressionKind, Name, TypeKind, TypeUse};
+use super::lower::{Lowering, annotation};
+use super::shape::{Extent, Layer, PointerKind, Role, Shape};
+use crate::front::ast::{Annotation, Arguments, Name};
 
 /// Each by its name. Whether it fits what it stands before is the resolver's to judge.
 pub(super) const OWN: &[&str] = &["astack", "fd", "feed", "leaf", "opaque", "prealloc", "typical"];
@@ -25,17 +26,30 @@ pub(super) fn annotations(
     })
 }
 
-/// The type of what attributes stand before, and what says of a descriptor that it may be absent: a
-/// pointer to it that may be null, which of anything else is a sequence of at most one.
-pub(super) fn absent(used: TypeUse, attributes: &[Attribute]) -> (TypeUse, Option<Annotation>) {
-    let fd = find(attributes, "fd");
-    match (fd, used.kind) {
-        (Some(fd), TypeKind::Sequence { element, bound: Some(bound) })
-            if matches!(bound.kind, ExpressionKind::Integer(1)) =>
-        {
-            (*element, Some(annotation("optional", Arguments::None, fd.span)))
+impl Lowering {
+    /// What says of a descriptor that it may be absent: one pointer to it that may be null, which
+    /// `shape` has as one that may not from here on. Of anything else such a pointer is a sequence
+    /// of at most one, and what has a length is one whatever its bound.
+    pub(super) fn absent(
+        &self,
+        shape: &mut Shape,
+        extents: &[Extent],
+        role: Role,
+        attributes: &[Attribute],
+    ) -> Option<Annotation> {
+        let fd = find(attributes, "fd")?;
+        if extents.iter().any(Extent::is_known) {
+            return None;
         }
-        (_, kind) => (TypeUse { kind, span: used.span }, None),
+        let layers = shape.layers.iter().enumerate();
+        let mut nullable = layers.filter(|(index, layer)| {
+            self.pointer_kind(layer, role, *index) == Some(PointerKind::Unique)
+        });
+        let (Some((index, _)), None) = (nullable.next(), nullable.next()) else {
+            return None;
+        };
+        shape.layers[index] = Layer::Pointer(Some(PointerKind::Ref));
+        Some(annotation("optional", Arguments::None, fd.span))
     }
 }
 

@@ -90,6 +90,13 @@ pub(super) struct Extent {
     pub bound: Option<Expression>,
 }
 
+impl Extent {
+    /// Something is known of it.
+    pub fn is_known(&self) -> bool {
+        self.is_variable || self.count.is_some() || self.bound.is_some()
+    }
+}
+
 /// Where a shape stands, as far as its outermost pointer minds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -220,13 +227,7 @@ impl Lowering {
         };
         let is_text = shape.is_string && index + 1 == shape.layers.len();
         let extent = extents.get(index).cloned().unwrap_or_default();
-        let kind = match layer {
-            Layer::Pointer(kind) => Some(kind.unwrap_or(match (role, index) {
-                (Role::Parameter, 0) => PointerKind::Ref,
-                _ => self.pointer_default,
-            })),
-            _ => None,
-        };
+        let kind = self.pointer_kind(layer, role, index);
         if is_text {
             let bound = match layer {
                 Layer::Count(count) => Some(one_less(count)),
@@ -263,6 +264,23 @@ impl Lowering {
         let inner = self.lay_from(shape, extents, Role::Inner, name, index + 1)?;
         let used = self.present(inner);
         Some(Laid { used, is_nullable: kind == PointerKind::Unique })
+    }
+
+    /// What a layer is as a pointer, if it is one: by what it says of itself, and else by where it
+    /// stands.
+    pub(super) fn pointer_kind(
+        &self,
+        layer: &Layer,
+        role: Role,
+        index: usize,
+    ) -> Option<PointerKind> {
+        let Layer::Pointer(kind) = layer else {
+            return None;
+        };
+        Some(kind.unwrap_or(match (role, index) {
+            (Role::Parameter, 0) => PointerKind::Ref,
+            _ => self.pointer_default,
+        }))
     }
 
     /// What one element of a layer is.

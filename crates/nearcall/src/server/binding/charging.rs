@@ -59,4 +59,17 @@ impl ServerBinding {
     pub fn keep(&self, charge: Charge) {
         self.charges.lock().unwrap_or_else(PoisonError::into_inner).push(charge);
     }
+
+    /// Nobody serves it any more: its user has its share back, although a sleeping processor may
+    /// still know the binding. What is mapped until then stays charged.
+    pub fn give_back(&self) {
+        self.member.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.charges.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.growing().take();
+        self.lent().clear();
+        self.forget_arrived();
+        self.stand_in.close();
+        self.feeds.clear();
+        self.suspended.clear();
+    }
 }
