@@ -172,23 +172,21 @@ impl Client {
         let has_looked = turn::was_polled(seen, sequence)
             && !ends_batch(sequence)
             && origin_word(0) != grip.linkage().server_processor();
-        let deadline = Deadline::default();
-        let mut waits = !has_looked;
-        let mut words = HeadWords::default();
-        if has_looked {
-            words = poll_on(grip.astack.head(), sequence);
-            waits = !is_replied(words, sequence);
-        }
-        if waits {
-            let error = match has_looked {
-                true => await_on(grip, procedure, deadline),
-                false => await_posted(grip, procedure, seen, deadline),
-            };
-            if let Some(error) = error {
-                return Err(error);
+        let found = has_looked.then(|| poll_on(grip.astack.head(), sequence));
+        let words = match found.filter(|words| is_replied(*words, sequence)) {
+            Some(words) => words,
+            None => {
+                let deadline = Deadline::default();
+                let error = match has_looked {
+                    true => await_on(grip, procedure, deadline),
+                    false => await_posted(grip, procedure, seen, deadline),
+                };
+                if let Some(error) = error {
+                    return Err(error);
+                }
+                HeadWords::load(grip.astack.head())
             }
-            words = HeadWords::load(grip.astack.head());
-        }
+        };
         Reply::new(grip, procedure, words)
     }
 

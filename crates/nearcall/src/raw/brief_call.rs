@@ -329,6 +329,21 @@ fn read_late<T, E: From<Box<CallError>>>(
     }
 }
 
+/// The same of a call that was waited for, and not posted ahead.
+#[cold]
+#[inline(never)]
+fn late<const REQUEST: u32, T, E: From<Box<CallError>>>(
+    grip: Grip<'_>,
+    procedure: u32,
+    words: HeadWords,
+    read: impl for<'r> FnOnce(BriefResults<'r>) -> Result<T, E>,
+) -> Result<T, E> {
+    let reply = Reply::new(grip, procedure, words)?;
+    let read = read(reply.brief());
+    ask_for_own_block::<REQUEST>(grip);
+    read
+}
+
 macro_rules! gets {
     ($($get:ident: $number:ty),*) => {$(
         /// Loads a scalar from byte `AT`: one load.
@@ -443,21 +458,6 @@ impl Client {
         grip.linkage().set_deadline(deadline);
         Ok(grip.astack)
     }
-}
-
-/// The same of a call that was waited for, and not posted ahead.
-#[cold]
-#[inline(never)]
-fn late<const REQUEST: u32, T, E: From<Box<CallError>>>(
-    grip: Grip<'_>,
-    procedure: u32,
-    words: HeadWords,
-    read: impl for<'r> FnOnce(BriefResults<'r>) -> Result<T, E>,
-) -> Result<T, E> {
-    let reply = Reply::new(grip, procedure, words)?;
-    let read = read(reply.brief());
-    ask_for_own_block::<REQUEST>(grip);
-    read
 }
 
 /// How the clients of a binding know their processor, if their calls may be brief.

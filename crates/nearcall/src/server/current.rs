@@ -201,8 +201,8 @@ impl CurrentCall {
     /// on with a procedure elsewhere than where it began. Brief calls of stubs in C (design note
     /// 0026) do not ask, nor is it known of other FastThreads of the same kernel thread.
     ///
-    /// # Cost: while a call is within whose client waits only so long, calls of this process in
-    /// Rust are some 100 instructions longer.
+    /// # Cost: while a thread is within a call whose client waits only so long, no call of a stub
+    /// in Rust is brief in this process.
     pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
         let is_counted = self.until_ns != NEVER_NS;
         if is_counted {
