@@ -23,6 +23,9 @@ use crate::support::{
 /// Calls at once, more than the server has threads; of as many manners, the last half alike.
 const CALLS: u32 = 16;
 
+/// Calls that are given up while all E-stacks are taken.
+const GIVEN_UP: u32 = 4;
+
 /// What is not so by then never will be.
 const NEVER: Duration = Duration::from_secs(60);
 
@@ -290,11 +293,13 @@ fn have_few(program: &Path, runtime: &Path) {
         };
         let first = [ask(0), ask(1)];
         scene.gate.until_held(0..2);
+        // They wait for an E-stack before the others, and are not to begin when there is one.
+        for number in CALLS..CALLS + GIVEN_UP {
+            let queued = client.with_deadline(SOON).outlive(number).unwrap_err();
+            assert!(is_late(&queued), "{queued}");
+        }
         let others = [ask(2), ask(3)];
         assert_eq!(client.add(3, 4).unwrap(), 7);
-        // It would be held, and is not even begun.
-        let queued = client.with_deadline(SOON).ask(Manner::Brief, CALLS).unwrap_err();
-        assert!(is_late(&queued), "{queued}");
         (0..2).for_each(|number| scene.gate.let_go(number));
         scene.gate.until_held(2..4);
         (2..4).for_each(|number| scene.gate.let_go(number));
@@ -302,6 +307,7 @@ fn have_few(program: &Path, runtime: &Path) {
         assert_eq!(all.collect::<Vec<u32>>(), [0, 1, 2, 3]);
     });
     assert_eq!(scene.gate.held().most, 2);
+    assert_eq!(client.outlived().unwrap(), 0);
     drop(server.stdin.take());
     assert!(server.wait().expect("it ends").success());
 }

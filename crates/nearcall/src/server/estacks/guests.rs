@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use nearcall_abi::Status;
-use nearcall_core::{Sequence, WaitPolicy};
+use nearcall_core::{Sequence, WaitPolicy, turn};
 use nearcall_os::futex::{self, WORDS_MAX, Watched, Woken};
 use nearcall_os::segment::Segment;
 use nearcall_os::{HeadWords, clock, fence};
@@ -243,6 +243,10 @@ impl Guest for GuestCall {
 
     fn run(&self) -> (Replied, Option<OutOfLine>) {
         let astack = self.binding.astack(self.index);
+        // It may have waited for this E-stack for longer than its client for it.
+        if turn::is_given_up(&astack.head().turn, self.sequence) {
+            return (Replied::refused(Status::Refused), None);
+        }
         let call = ServedCall::new(&self.binding, astack, self.words.message_bytes());
         if let Some(segment) = &self.request {
             call.set_request(Arc::clone(segment), self.words);
