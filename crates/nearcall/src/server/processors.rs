@@ -15,6 +15,7 @@ use super::backlog::{self, Backlog};
 use super::binding::ServerBinding;
 use super::current;
 use super::deferred::Deferred;
+use super::elsewhere::CallsElsewhere;
 use super::estacks;
 use super::feeds::makers::Makers;
 use super::feeds::source::Asker;
@@ -89,6 +90,8 @@ pub(crate) struct Processors {
     pub holding: Holding,
     /// Calls that the watcher has found and hands over.
     pub backlog: Backlog,
+    /// Calls that other threads of the process go on with.
+    pub elsewhere: CallsElsewhere,
     /// What E-stacks need.
     #[cfg(feature = "threads")]
     pub estacks: estacks::Common,
@@ -121,6 +124,7 @@ impl Processors {
             makers: Makers::default(),
             holding: Holding::default(),
             backlog: Backlog::new(processors_max),
+            elsewhere: CallsElsewhere::default(),
             #[cfg(feature = "threads")]
             estacks: estacks::Common::default(),
         }
