@@ -9,6 +9,7 @@
 //! | | a Null beside hogs | `raw-futex` without hogs | mean |
 //! | | `raw-futex` beside hogs | the same without hogs | mean |
 //! | `think-…` | a Null after so long a thought | `raw-futex` after such a thought | p50 |
+//! | `in-turn` | a Null to each of two servers of one processor by turns | `raw-futex` so | p50 |
 //! | `asleep` | a Null to a sleeper that may run where the client does | `raw-futex` | p50 |
 //! | `asleep-leaf` | the same, of a procedure that says it starts no threads | `raw-futex` | p50 |
 //! | `idle-1s` | the first Null after a second | `raw-futex` after another | p50 |
@@ -16,6 +17,7 @@
 //! `raw-futex` is what the kernel does for two processes that do not spin. `idle-1s` also counts
 //! the processor time that the server takes in such a second.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use nearcall::{CallError, Domain};
@@ -58,6 +60,9 @@ const THOUGHTS: [(&str, u64, u32); 4] = [
 
 const IDLE: &str = "idle-1s";
 
+/// Two servers of one processor are called by turns: whichever was called last polls there.
+const IN_TURN: (&str, u32) = ("in-turn", 1000);
+
 /// The server sleeps, and may have the caller's processor; where it may not is `think-1ms`.
 const ASLEEP: (&str, u64, u32) = ("asleep", 1_000_000, 40);
 
@@ -94,7 +99,8 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         let hogs = HOGS.iter().filter(|(_, processors, _)| *processors == 2);
-        let names = hogs.map(|(name, ..)| *name).chain(["free", IDLE, ASLEEP.0, ASLEEP_LEAF.0]);
+        let names =
+            hogs.map(|(name, ..)| *name).chain(["free", IDLE, IN_TURN.0, ASLEEP.0, ASLEEP_LEAF.0]);
         let names = names.chain(THOUGHTS.iter().map(|(name, ..)| *name));
         names.for_each(|name| table.skip(name, OURS, why));
     }
@@ -116,6 +122,9 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
         }
         servers.idle(options.rounds.min(IDLE_ROUNDS), &mut table)?;
         if stage.processors == 2 {
+            let other = Bound::start(&domain, &directory.join("other"), stage.there)?;
+            let other = (other, Exchange::start(Way::Futex, stage.there)?);
+            servers.in_turn_with(other, options.rounds, &mut table)?;
             let directory = directory.join("anywhere");
             servers.ours = Bound::start_on(&domain, &directory, &[stage.here, stage.there])?;
             servers.thinking(ASLEEP, CallsClient::null, options.rounds, &mut table)?;
@@ -212,6 +221,35 @@ impl Servers<'_> {
             tally.add(stage.beside(
                 || Ok(plan.time_apart(|| think(thought_ns), || null(client))?),
                 || plan.time_apart(|| think(thought_ns), || futex.once(0, 0)),
+            )?);
+        }
+        let case = Case::new(name, stage, plan);
+        let futex = Named::kernel(Way::Futex.name());
+        table.tell(&case, &Named::ours(), &futex, &tally, Statistic::P50);
+        Ok(())
+    }
+
+    fn in_turn_with(
+        &mut self,
+        (other, mut other_futex): (Bound, Exchange),
+        rounds: u32,
+        table: &mut Table,
+    ) -> Result<(), Failure> {
+        let (name, calls) = IN_TURN;
+        let (stage, plan) = (self.stage, self.stage.plan(calls, 1));
+        let mut tally = Tally::default();
+        let is_others_turn = Cell::new(false);
+        let pass = || is_others_turn.set(!is_others_turn.get());
+        for _ in 0..rounds {
+            let (clients, futex) = ([self.ours.client(), other.client()], &mut self.futex);
+            tally.add(stage.beside(
+                || Ok(plan.time_apart(pass, || clients[usize::from(is_others_turn.get())].null())?),
+                || {
+                    plan.time_apart(pass, || match is_others_turn.get() {
+                        true => other_futex.once(0, 0),
+                        false => futex.once(0, 0),
+                    })
+                },
             )?);
         }
         let case = Case::new(name, stage, plan);

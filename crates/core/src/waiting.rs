@@ -5,6 +5,7 @@
 //!
 //! ```text
 //!   other processor:   Spin … Spin for spin_ns ───────────────▶ Sleep, slice by slice
+//!                      (a server yields between two, unless yields are banned)
 //!   same processor:    Yield … Yield, timed, yields_max ──────▶ Sleep, slice by slice
 //!   either:            deadline ──────────────────────────────▶ GiveUp
 //! ```
@@ -68,6 +69,9 @@ const FAST_YIELDS_MIN: u32 = 64;
 
 /// About what a yield saves to who would sleep and be woken instead.
 const FAST_YIELD_SAVES_NS: u64 = 2_000;
+
+/// Of how many waits that no spin would have reached one is followed by the longest spin.
+const TRIED_ONE_IN: u64 = 256;
 
 /// Callers on one processor whose turns, of one or two microseconds each, are together not as long
 /// as a yield that is slow.
@@ -135,11 +139,15 @@ impl Default for WaitPolicy {
 impl WaitPolicy {
     /// How long to spin next time for a procedure that was spun `spin_ns` for and whose reply
     /// came after `waited_ns`. A reply soon after the spin would have ended pulls the spin up to
-    /// `spin_ns_max`; one that no spin would have reached halves it.
+    /// `spin_ns_max`; one that no spin would have reached halves it. After one such in
+    /// [`TRIED_ONE_IN`], by chance, the longest is tried all the same: who sleeps waits for its own
+    /// wake-up as well, and could not tell by a wait that has ended so how short it might be.
     pub fn adapt(&self, spin_ns: u32, waited_ns: u64) -> u32 {
         if waited_ns <= u64::from(self.spin_ns_max) {
             let wanted = (waited_ns as u32).saturating_mul(2);
             spin_ns.max(wanted).max(self.spin_ns_min).min(self.spin_ns_max)
+        } else if waited_ns.is_multiple_of(TRIED_ONE_IN) {
+            self.spin_ns_max
         } else {
             (spin_ns / 2).max(self.spin_ns_min).min(self.spin_ns_max)
         }
@@ -174,6 +182,12 @@ impl<'p> Waiter<'p> {
     /// The same wait, given up at `deadline_ns` on the clock that [`Waiter::next`] is told.
     pub fn until(self, deadline_ns: u64) -> Waiter<'p> {
         Waiter { deadline_ns, ..self }
+    }
+
+    /// Whether a wait that spins is to let others have the processor between two spins: while
+    /// yields are not banned. [`Waiter::told_yield`] is to be told how long it took.
+    pub fn may_share(&self) -> bool {
+        !self.is_banned
     }
 
     /// What to do next, now that there is still no reply. `same_processor`: the server wrote last
@@ -215,6 +229,7 @@ impl<'p> Waiter<'p> {
             ban.slow_ns = ban.slow_ns.saturating_add(duration_ns);
             if ban.slow_ns > u64::from(self.policy.slow_yields_ns_max) {
                 self.yields_left = 0;
+                self.is_banned = true;
                 ban.extend(self.policy);
             }
             return;
@@ -434,6 +449,19 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_spins_shares_its_processor_until_yields_are_banned() {
+        let mut ban = YieldBan::NONE;
+        let mut waiter = wait(&mut ban);
+        assert!(matches!(waiter.next(|| 0, false), Step::Spin { .. }));
+        assert!(waiter.may_share());
+        waiter.told_yield(&mut ban, 1);
+        assert!(waiter.may_share());
+        waiter.told_yield(&mut ban, u64::from(POLICY.slow_yields_ns_max) + 2);
+        assert!(!waiter.may_share());
+        assert!(!wait(&mut ban).may_share());
+    }
+
+    #[test]
     fn enough_fast_yields_in_a_row_forget_the_ban() {
         let mut ban = YieldBan::NONE;
         slow_yield(&mut ban);
@@ -451,6 +479,13 @@ mod tests {
     fn a_procedure_that_outlasts_the_spin_is_spun_for_less() {
         assert_eq!(POLICY.adapt(50_000, 1_000_000), 25_000);
         assert_eq!(POLICY.adapt(2_000, u64::MAX), 2_000);
+    }
+
+    #[test]
+    fn one_wait_in_so_many_that_no_spin_would_have_reached_has_the_longest_tried() {
+        let waits = 100_000..100_000 + 16 * TRIED_ONE_IN;
+        let tried = waits.filter(|&waited_ns| POLICY.adapt(2_000, waited_ns) == POLICY.spin_ns_max);
+        assert_eq!(tried.count(), 16);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Calls whose procedures go on elsewhere in the process: set aside for an event loop, or suspended
 //! until somebody wakes them (design note 0022).
 //!
-//! Whoever they wait for may want the processor that the watcher polls on, and its client, who
-//! spins on another one, waits for both. So while there are any the watcher yields between its
-//! polls.
+//! Whoever they wait for may want the processor that the watcher polls on, and their client, who
+//! spins on another one, waits for both. So while there are any the watcher lets others have its
+//! processor between two spins, however long these take.
 
 use std::sync::Arc;
 

@@ -37,12 +37,8 @@ pub(super) mod hot;
 mod shared;
 mod tallies;
 
-/// Polls before the waiting policy is asked: with as many moments of staying, about 10 us.
-const FIRST_POLLS: u32 = 16;
-
-/// The same while calls go on elsewhere in the process: about 2 us, in which others come that are
-/// heard of together.
-const FIRST_POLLS_ELSEWHERE: u32 = 4;
+/// Polls before the waiting policy is asked: with as many moments of staying, about 2 us.
+const FIRST_POLLS: u32 = 4;
 
 /// Not a processor number.
 const NO_PROCESSOR: u32 = u32::MAX;
@@ -213,7 +209,7 @@ impl<'c> Watch<'c> {
         let mut has_served = false;
         let mut polls = 0;
         // A client on this processor calls again only once it has it.
-        while polls < self.first_polls() && !self.is_called_here {
+        while polls < FIRST_POLLS && !self.is_called_here {
             // Staying comes second, but it comes: a client that is alone again after many calls at
             // once would else be found by each look at all of them, and wait for its end.
             if self.poll() | (self.spread == 0 && self.stay()) {
@@ -230,10 +226,6 @@ impl<'c> Watch<'c> {
             polls += u32::from(self.spread == 0);
         }
         has_served && !self.is_called_here
-    }
-
-    fn first_polls(&self) -> u32 {
-        if self.processors.elsewhere.are_some() { FIRST_POLLS_ELSEWHERE } else { FIRST_POLLS }
     }
 
     /// A call came; if this processor had to be woken for it, one on the caller's would have been
@@ -376,8 +368,12 @@ impl<'c> Watch<'c> {
             spinner.end(waited_ns);
         }
         if is_idle {
-            self.sleep();
-        } else if waited_ns >= LONG_NS {
+            return self.sleep();
+        }
+        if waited_ns > u64::from(self.spin_ns) / 2 {
+            self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
+        }
+        if waited_ns >= LONG_NS {
             self.core.housekeeping.note_awake();
         }
     }
@@ -391,10 +387,7 @@ impl<'c> Watch<'c> {
             let same_processor = was_called_here || self.client_processor == processor::current();
             match waiter.next(clock::now_ns, same_processor) {
                 Step::Spin { polls } => {
-                    // Whoever goes on with them may want this processor.
-                    if self.processors.elsewhere.are_some() {
-                        processor::yield_now();
-                    }
+                    self.share(&mut waiter);
                     for _ in 0..polls {
                         if self.poll() {
                             return false;
@@ -420,6 +413,19 @@ impl<'c> Watch<'c> {
             if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
                 return false;
             }
+        }
+    }
+
+    /// Lets others have the processor, between two spins: another server, say, that this one's
+    /// client calls in turn with it, or whoever goes on with calls of this one.
+    fn share(&mut self, waiter: &mut Waiter<'_>) {
+        // What those take is no third thread's, however long it is.
+        if self.processors.elsewhere.are_some() {
+            processor::yield_now();
+        } else if waiter.may_share() {
+            let before = clock::ticks();
+            processor::yield_now();
+            waiter.told_yield(&mut self.ban, clock::ns_since(before));
         }
     }
 
