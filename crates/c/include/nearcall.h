@@ -529,7 +529,8 @@ typedef enum nearcall_level {
     NEARCALL_LOG_ERROR = 1,
     NEARCALL_LOG_WARNING = 2, /* a peer that breaks the protocol; and at a pace, with "unsaid" of how many
                                * nothing was said: calls and results that are refused, no room */
-    NEARCALL_LOG_INFO = 3     /* audit records: every bind, refusal, and end of a binding */
+    NEARCALL_LOG_INFO = 3     /* audit records: every bind, refusal, call that a policy does not
+                               * permit, and end of a binding */
 } nearcall_level;
 
 /* From here on `log` gets what the runtime tells, each event as one line of JSON: "timestamp",
