@@ -85,8 +85,9 @@ class call_error : public std::runtime_error {
           may_retry_(nearcall_may_retry(&env)),
           reason_(static_cast<nearcall::reason>(env.reason)),
           incarnation_(env.incarnation) {}
-    call_error(nearcall_outcome why, const std::string &words)
-        : std::runtime_error(words), outcome(why), ran(NEARCALL_RAN_NO) {}
+    call_error(nearcall_outcome why, const std::string &words,
+               nearcall::reason which = nearcall::reason::none)
+        : std::runtime_error(words), outcome(why), ran(NEARCALL_RAN_NO), reason_(which) {}
 
     /* none: the outcome says all. */
     nearcall::reason reason() const { return reason_; }
@@ -96,8 +97,8 @@ class call_error : public std::runtime_error {
      * binding is revoked. */
     bool may_retry() const { return may_retry_; }
 
-    const nearcall_outcome outcome;
-    const nearcall_ran ran;
+    nearcall_outcome outcome;
+    nearcall_ran ran;
 
   private:
     bool may_retry_ = false;
