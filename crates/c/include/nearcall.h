@@ -302,8 +302,8 @@ typedef struct nearcall_export_options {
     const char *policy;     /* a policy file, in TOML, of who may bind; null: the domain's own user,
                              * in the system scope nobody */
     bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
-    const char *directory;  /* where the name goes; null: the user's scope, for root without one
-                             * the system's */
+    const char *directory;  /* where the name goes, made for this user alone if it is not there;
+                             * null: the user's scope, for root without one the system's */
     bool runs_on_estacks; /* procedures run on stacks of their own, but for @leaf ones: one that
                            * waits for a nested call leaves its thread to other calls */
     void *(*exceptions)(void); /* with these, where procedures are in C++: __cxa_get_globals, so that

@@ -295,7 +295,8 @@ struct export_options {
     std::string policy{};
     /* Whoever may open the socket may bind; not with a policy. */
     bool is_open_to_anyone = false;
-    /* Where the name goes; none: the user's scope, for root without one the system's. */
+    /* Where the name goes, made for this user alone if it is not there; none: the user's scope, for
+     * root without one the system's. */
     std::string directory{};
     /* Procedures run on stacks of their own, but for @leaf ones: one that waits for a nested call
      * leaves its thread to other calls. */
