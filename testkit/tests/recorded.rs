@@ -2,14 +2,14 @@
 
 use nearcall::name::Scope;
 use nearcall::{
-    BindError, Binding, Clerk, Domain, ExportOptions, Limits, Policy, Priority, Rule, Rules,
-    Verdict, Who,
+    BindError, Binding, CallError, Clerk, Domain, ExportOptions, Limits, NotExecuted, Policy,
+    Priority, Rule, Rules, Verdict, Who,
 };
 use nearcall_os::peer::{Peer, Process};
 use nearcall_os::socket::Stream;
 use testkit::contract::{self, import_options};
 use testkit::records::Records;
-use testkit::stubs::contract::CONTRACT;
+use testkit::stubs::contract::{CONTRACT, ContractClient};
 
 fn policy(who: Who, verdict: Verdict) -> Policy {
     let (priority, limits) = (Priority::default(), Limits::default());
@@ -63,9 +63,31 @@ fn a_record_shows_the_groups_and_the_control_group_that_decided() {
     let refused = last();
     assert!(refused.contains(&wanted) && refused.contains(rule), "{refused}, without {wanted}");
 
+    // It is bound, and calls what it may not: that is written down as well, at a pace.
+    let only = Verdict::AdmitOnly(vec!["pid".to_owned()]);
+    clerk.set_policy(policy(Who::default(), only)).unwrap();
+    let client = ContractClient::new(import().unwrap());
+    for _ in 0..200 {
+        let error = client.null().unwrap_err();
+        let reason = NotExecuted::NotPermitted;
+        assert!(matches!(error, CallError::NotExecuted { reason: why, .. } if why == reason));
+    }
+    assert_eq!(client.pid().unwrap(), std::process::id());
+    let of_calls = |text: &String| text.contains("event=\"not_permitted\"");
+    let calls: Vec<_> = records.all().into_iter().filter(of_calls).collect();
+    assert!(calls[0].ends_with("procedure=null dropped=0"), "{}", calls[0]);
+    assert!(calls[0].contains(&wanted), "{}, without {wanted}", calls[0]);
+    assert!((1..200).contains(&calls.len()), "{} records of 200 calls", calls.len());
+    drop(client);
+    while !last().contains("event=\"revoked\"") {
+        std::thread::yield_now();
+    }
+
     // The end of a binding is written down when its client may have gone.
     clerk.set_policy(policy(Who::default(), Verdict::Admit)).unwrap();
-    drop(import().unwrap());
+    let client = import().unwrap();
+    assert!(last().contains("event=\"bound\"") && last().ends_with("dropped=0"), "{}", last());
+    drop(client);
     while !last().contains("event=\"revoked\"") {
         std::thread::yield_now();
     }

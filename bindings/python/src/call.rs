@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nearcall::name::Scope;
 use nearcall::raw::{
@@ -11,7 +10,7 @@ use nearcall::raw::{
 use nearcall::{CallError, ImportOptions, Rebind, WhenExhausted};
 use nearcall_abi::counted;
 use nearcall_os::descriptor::PeerDescriptor;
-use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use send_wrapper::SendWrapper;
@@ -19,7 +18,7 @@ use send_wrapper::SendWrapper;
 use crate::descriptor::{Came, Descriptor, Passed};
 use crate::domain::{check_own, domain};
 use crate::errors;
-use crate::knobs::WaitPolicy;
+use crate::knobs::{WaitPolicy, duration};
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::pending::{Again, Pending, UnderWay};
 use crate::read::Unread;
@@ -57,13 +56,13 @@ impl Importing<'_> {
             options.when_exhausted = WhenExhausted::Grow;
         }
         if let Some(timeout) = self.timeout {
-            options.timeout = duration(timeout)?;
+            options.timeout = duration("timeout", timeout)?;
         }
         if let Some(timeout) = self.ready_timeout {
-            options.ready_timeout = duration(timeout)?;
+            options.ready_timeout = duration("ready_timeout", timeout)?;
         }
         if let Some(timeout) = self.rebind_timeout {
-            options.rebind = Rebind::WaitForReady(duration(timeout)?);
+            options.rebind = Rebind::WaitForReady(duration("rebind_timeout", timeout)?);
         }
         Ok(options)
     }
@@ -163,7 +162,7 @@ impl Binding {
 
     /// The same binding, whose calls wait at most so many seconds.
     fn with_deadline(&self, seconds: f64) -> PyResult<Binding> {
-        let client = self.client.with_deadline(duration(seconds)?);
+        let client = self.client.with_deadline(duration("deadline", seconds)?);
         Ok(Binding { client, plan: Arc::clone(&self.plan) })
     }
 
@@ -281,7 +280,7 @@ impl Binding {
     /// up: what a server has not begun by then it does not run. Ctrl-C ends it.
     fn flush(&self, py: Python<'_>, timeout: f64) -> PyResult<u32> {
         check_own()?;
-        let timeout = duration(timeout)?;
+        let timeout = duration("timeout", timeout)?;
         let interruptible = Interruptible::begin(errors::is_interrupted);
         let count = py.detach(|| self.client.binding().flush(timeout));
         drop(interruptible);
@@ -293,11 +292,6 @@ impl Binding {
     fn astack_count(&self) -> u32 {
         self.client.binding().astack_count()
     }
-}
-
-fn duration(seconds: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|error| PyValueError::new_err(format!("{seconds} seconds: {error}")))
 }
 
 /// A reply, and the descriptors beside it.

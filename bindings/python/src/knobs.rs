@@ -138,13 +138,20 @@ impl Knob for Option<u32> {
     }
 }
 
+/// What so many seconds are, by what Python's caller knows them as.
+pub fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds).map_err(|_| {
+        let most = u64::MAX;
+        PyValueError::new_err(format!("{name} is {seconds:?} seconds: it may be 0 to {most}"))
+    })
+}
+
 /// In seconds, as all durations in Python.
 impl Knob for Duration {
     fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Duration> {
         let seconds: f64 =
             given.extract().map_err(|_| wanted(name, given, "a number of seconds"))?;
-        Duration::try_from_secs_f64(seconds)
-            .map_err(|error| PyValueError::new_err(format!("{name} is {seconds} seconds: {error}")))
+        duration(name, seconds)
     }
 
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {

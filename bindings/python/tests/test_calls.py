@@ -113,6 +113,12 @@ def test_a_deadline_of_no_time_posts_nothing(rust: typing.Any) -> None:
         assert raised.value.ran is nearcall.Ran.NO
 
 
+def test_a_deadline_that_is_no_time_is_refused(rust: typing.Any) -> None:
+    for never in (-1, float("inf"), float("nan")):
+        with pytest.raises(ValueError, match="deadline is .* seconds: it may be 0 to 184"):
+            rust.with_deadline(never)
+
+
 def test_a_deadline_aborts(rust: typing.Any) -> None:
     rust.null()
     assert aborted(lambda: rust.with_deadline(0.05).wait(3_000)).ran is nearcall.Ran.MAYBE

@@ -70,7 +70,7 @@ def test_users_are_told_of_each_knob() -> None:
         ({"is_dumpable": 1}, TypeError, "is_dumpable is 1: True or False is wanted"),
         ({"wait": 5}, TypeError, "wait is 5: a nearcall.WaitPolicy is wanted"),
         ({"introduction_timeout": "x"}, TypeError, "is 'x': a number of seconds is wanted"),
-        ({"introduction_timeout": -1.5}, ValueError, "introduction_timeout is -1.5 seconds"),
+        ({"introduction_timeout": -1.5}, ValueError, "introduction_timeout is -1.5 seconds: it may"),
         ({"bindings": 5}, TypeError, "bindings"),
     ],
 )

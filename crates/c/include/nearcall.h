@@ -302,8 +302,8 @@ typedef struct nearcall_export_options {
     const char *policy;     /* a policy file, in TOML, of who may bind; null: the domain's own user,
                              * in the system scope nobody */
     bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
-    const char *directory;  /* where the name goes; null: the user's scope, for root without one
-                             * the system's */
+    const char *directory;  /* where the name goes, made for this user alone if it is not there;
+                             * null: the user's scope, for root without one the system's */
     bool runs_on_estacks; /* procedures run on stacks of their own, but for @leaf ones: one that
                            * waits for a nested call leaves its thread to other calls */
     void *(*exceptions)(void); /* with these, where procedures are in C++: __cxa_get_globals, so that
@@ -529,7 +529,8 @@ typedef enum nearcall_level {
     NEARCALL_LOG_ERROR = 1,
     NEARCALL_LOG_WARNING = 2, /* a peer that breaks the protocol; and at a pace, with "unsaid" of how many
                                * nothing was said: calls and results that are refused, no room */
-    NEARCALL_LOG_INFO = 3     /* audit records: every bind, refusal, and end of a binding */
+    NEARCALL_LOG_INFO = 3     /* audit records: every bind, refusal, call that a policy does not
+                               * permit, and end of a binding */
 } nearcall_level;
 
 /* From here on `log` gets what the runtime tells, each event as one line of JSON: "timestamp",

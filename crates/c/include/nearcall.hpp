@@ -85,8 +85,9 @@ class call_error : public std::runtime_error {
           may_retry_(nearcall_may_retry(&env)),
           reason_(static_cast<nearcall::reason>(env.reason)),
           incarnation_(env.incarnation) {}
-    call_error(nearcall_outcome why, const std::string &words)
-        : std::runtime_error(words), outcome(why), ran(NEARCALL_RAN_NO) {}
+    call_error(nearcall_outcome why, const std::string &words,
+               nearcall::reason which = nearcall::reason::none)
+        : std::runtime_error(words), outcome(why), ran(NEARCALL_RAN_NO), reason_(which) {}
 
     /* none: the outcome says all. */
     nearcall::reason reason() const { return reason_; }
@@ -96,8 +97,8 @@ class call_error : public std::runtime_error {
      * binding is revoked. */
     bool may_retry() const { return may_retry_; }
 
-    const nearcall_outcome outcome;
-    const nearcall_ran ran;
+    nearcall_outcome outcome;
+    nearcall_ran ran;
 
   private:
     bool may_retry_ = false;
@@ -294,7 +295,8 @@ struct export_options {
     std::string policy{};
     /* Whoever may open the socket may bind; not with a policy. */
     bool is_open_to_anyone = false;
-    /* Where the name goes; none: the user's scope, for root without one the system's. */
+    /* Where the name goes, made for this user alone if it is not there; none: the user's scope, for
+     * root without one the system's. */
     std::string directory{};
     /* Procedures run on stacks of their own, but for @leaf ones: one that waits for a nested call
      * leaves its thread to other calls. */

@@ -58,8 +58,8 @@ inline void *allocated(std::size_t bytes) {
     return memory;
 }
 
-inline call_error unfit(const char *name, const std::string &reason) {
-    return call_error(NEARCALL_USAGE, std::string(name) + ": " + reason);
+inline call_error unfit(const char *name, const std::string &words, reason which) {
+    return call_error(NEARCALL_USAGE, std::string(name) + ": " + words, which);
 }
 
 /* C's text ends at a NUL. */
@@ -70,13 +70,14 @@ inline std::string why_no_text(std::size_t nul_at) {
 inline void check_text(const char *name, const std::string &text) {
     const std::size_t nul_at = text.find('\0');
     if (nul_at != std::string::npos) {
-        throw unfit(name, why_no_text(nul_at));
+        throw unfit(name, why_no_text(nul_at), reason::text);
     }
 }
 
 inline std::uint32_t count_of(std::size_t count) {
     if (count > std::numeric_limits<std::uint32_t>::max()) {
-        throw call_error(NEARCALL_USAGE, "a sequence has more than 4294967295 elements");
+        throw call_error(NEARCALL_USAGE, "a sequence has more than 4294967295 elements",
+                         reason::over_bound);
     }
     return static_cast<std::uint32_t>(count);
 }
@@ -84,9 +85,10 @@ inline std::uint32_t count_of(std::size_t count) {
 /* One level deeper, which is no deeper than is written. */
 inline std::uint32_t deeper(std::uint32_t depth) {
     if (depth >= NEARCALL_DEPTH_MAX) {
-        throw call_error(NEARCALL_USAGE, "nesting is " + std::to_string(NEARCALL_DEPTH_MAX + 1) +
-                                             ", allowed is 0 to " +
-                                             std::to_string(NEARCALL_DEPTH_MAX));
+        throw call_error(NEARCALL_USAGE,
+                         "nesting is " + std::to_string(NEARCALL_DEPTH_MAX + 1) +
+                             ", allowed is 0 to " + std::to_string(NEARCALL_DEPTH_MAX),
+                         reason::out_of_range);
     }
     return depth + 1;
 }
@@ -213,7 +215,7 @@ inline void nc_give(const nearcall_long_double &value, nearcall_long_double &tar
 inline void nc_give(const std::string &value, char *&target, std::uint32_t) {
     const std::size_t nul_at = value.find('\0');
     if (nul_at != std::string::npos) {
-        throw call_error(NEARCALL_USAGE, why_no_text(nul_at));
+        throw call_error(NEARCALL_USAGE, why_no_text(nul_at), reason::text);
     }
     target = nearcall_copy_text(value.c_str());
     if (target == nullptr) {
@@ -317,7 +319,7 @@ void give_named(const char *name, const T &value, C &target, std::uint32_t depth
     try {
         nc_give(value, target, depth);
     } catch (const call_error &error) {
-        throw unfit(name, error.what());
+        throw unfit(name, error.what(), error.reason());
     }
 }
 

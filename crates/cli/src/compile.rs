@@ -70,8 +70,7 @@ impl Compile {
             (output, several) => {
                 let (count, languages) = (several.len(), self.languages.join(" and "));
                 let take = if self.languages.len() == 1 { "takes" } else { "take" };
-                let found = output.as_ref().map(|path| format!(" ({} is none)", path.display()));
-                let found = found.unwrap_or_default();
+                let found = output.as_deref().map(why_no_directory).unwrap_or_default();
                 Err(format!(
                     "{languages} {take} {count} files: name their directory, -o DIR{found}"
                 )
@@ -108,6 +107,11 @@ impl Compile {
 
 fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(LANGUAGES.iter().map(|language| language.name))
+}
+
+fn why_no_directory(path: &Path) -> String {
+    let why = if path.exists() { "is none" } else { "is not there: make it first" };
+    format!(" ({} {why})", path.display())
 }
 
 fn write(path: &Path, file: &Output) -> Result<(), Failure> {

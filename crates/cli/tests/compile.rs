@@ -76,6 +76,10 @@ fn a_language_of_several_files_wants_a_directory() {
     let (code, _, errors) = run(&directory, &["compile", "--language", "c", "good.idl"]);
     assert_eq!(code, 1);
     assert!(errors.contains("c takes 3 files: name their directory, -o DIR"), "{errors}");
+    let (code, _, errors) = run(&directory, &["compile", "-l", "c", "good.idl", "-o", "stubs/"]);
+    assert_eq!(code, 1);
+    assert!(errors.contains("-o DIR (stubs/ is not there: make it first)"), "{errors}");
+    fs::write(directory.path().join("good.h"), "").unwrap();
     let (code, _, errors) = run(&directory, &["compile", "-l", "c", "good.idl", "-o", "good.h"]);
     assert_eq!(code, 1);
     assert!(errors.contains("name their directory, -o DIR (good.h is none)"), "{errors}");

@@ -1,10 +1,11 @@
-//! Audit records: every bind, every refusal of one, and every end of a binding, as events of the
-//! target `nearcall::audit`. How they are written, as lines of JSON or otherwise, is the
-//! subscriber's business. Records about one user come in bursts and then at a pace; what is left
-//! out is counted in the next one.
+//! Audit records: every bind, every refusal of one, every call that the policy does not let its
+//! client make, and every end of a binding, as events of the target `nearcall::audit`. How they
+//! are written, as lines of JSON or otherwise, is the subscriber's business. Records about one user
+//! come in bursts and then at a pace; what is left out is counted in the next one.
 
 use std::sync::{Mutex, PoisonError};
 
+use nearcall_abi::ProcedureName;
 use nearcall_core::RevokeReason;
 use nearcall_core::quota::{Meters, User};
 use nearcall_os::clock;
@@ -18,6 +19,8 @@ pub(crate) const TARGET: &str = "nearcall::audit";
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
     meters: Mutex<Meters>,
+    /// The same of calls, which a client makes faster than it binds: no bind is left out for them.
+    calls: Mutex<Meters>,
     /// The same of warnings that a peer can cause again and again, by [`Cause`].
     warnings: Mutex<[Meters; 2]>,
 }
@@ -63,22 +66,30 @@ macro_rules! record {
 impl Audit {
     /// It was bound, by this rule.
     pub fn bound(&self, subject: Subject<'_>, rule: &str) {
-        if let Some(dropped) = self.admit(subject.importer) {
+        if let Some(dropped) = admit(&self.meters, subject.importer) {
             record!(subject, dropped, "bound", rule = rule);
         }
     }
 
     /// It was not, by this rule or for another reason.
     pub fn refused(&self, subject: Subject<'_>, rule: &str, reason: &str) {
-        if let Some(dropped) = self.admit(subject.importer) {
+        if let Some(dropped) = admit(&self.meters, subject.importer) {
             record!(subject, dropped, "refused", rule = rule, reason = reason);
+        }
+    }
+
+    /// It has called a procedure that its rule does not let it call.
+    pub fn not_permitted(&self, subject: Subject<'_>, procedure: &ProcedureName) {
+        if let Some(dropped) = admit(&self.calls, subject.importer) {
+            let procedure = tracing::field::display(procedure);
+            record!(subject, dropped, "not_permitted", procedure = procedure);
         }
     }
 
     /// Its binding has ended.
     pub fn revoked(&self, subject: Subject<'_>, reason: RevokeReason) {
         let reason = reason.to_string();
-        if let Some(dropped) = self.admit(subject.importer) {
+        if let Some(dropped) = admit(&self.meters, subject.importer) {
             record!(subject, dropped, "revoked", reason = reason.as_str());
         }
     }
@@ -89,16 +100,26 @@ impl Audit {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         warnings[cause as usize].admit(user, clock::now_ns())
     }
+}
 
-    fn admit(&self, importer: &Importer) -> Option<u64> {
-        let mut meters = self.meters.lock().unwrap_or_else(PoisonError::into_inner);
-        meters.admit(importer.uid(), clock::now_ns())
-    }
+fn admit(meters: &Mutex<Meters>, importer: &Importer) -> Option<u64> {
+    let mut meters = meters.lock().unwrap_or_else(PoisonError::into_inner);
+    meters.admit(importer.uid(), clock::now_ns())
 }
 
 #[cfg(test)]
 mod tests {
+    use nearcall_os::socket::Stream;
+
     use super::*;
+
+    #[test]
+    fn calls_that_are_not_permitted_leave_records_of_binds() {
+        let (here, _there) = Stream::pair().unwrap();
+        let (audit, importer) = (Audit::default(), Importer::of(&here).unwrap());
+        while admit(&audit.calls, &importer).is_some() {}
+        assert_eq!(admit(&audit.meters, &importer), Some(0));
+    }
 
     #[test]
     fn what_clients_cause_leaves_a_warning_of_the_servers_own_doing() {

@@ -23,7 +23,8 @@ pub enum Scope {
     User,
     /// `/run/nearcall`.
     System,
-    /// A directory of one's own choice.
+    /// A directory of one's own choice. An export makes it if it is not there, for its own user
+    /// alone: others may be let in by a policy, and have to be let into the directory as well.
     Directory(PathBuf),
 }
 

@@ -206,7 +206,12 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
     let file: File = toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
-        PolicyError::Text { line, reason: error.message().replace('\n', ", ") }
+        let reason = error.message().replace('\n', ", ");
+        let reason = match key_of(before) {
+            Some(key) => format!("{key}: {reason}"),
+            None => reason,
+        };
+        PolicyError::Text { line, reason }
     })?;
     let mut rules: Vec<Rule> = Vec::with_capacity(file.rule.len());
     for entry in file.rule {
@@ -216,6 +221,12 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
         rules.push(rule(entry)?);
     }
     Ok(Rules { rules })
+}
+
+/// The key of a value, by what stands before that; `None`: it is no value of a key.
+fn key_of(before: &str) -> Option<&str> {
+    let key = before.trim_end().strip_suffix('=')?.trim_end();
+    key.rsplit(|each: char| each.is_whitespace() || "{,".contains(each)).next()
 }
 
 fn rule(entry: Entry) -> Result<Rule, PolicyError> {
@@ -398,7 +409,15 @@ mod tests {
         check_refused("[[rules]]\nid = \"a\"\nverdict = \"admit\"", "rules");
         check_refused("[[rule]]\nid = \"a\"\nverdict = \"allow\"", "allow");
         check_refused("[[rule]]\nid = \"a\"", "verdict");
-        check_refused("[[rule]]\nid = \"a\"\nuid = -1\nverdict = \"admit\"", "-1");
+        let minus = "line 3: uid: invalid value: integer `-1`, expected u32";
+        check_refused("[[rule]]\nid = \"a\"\nuid = -1\nverdict = \"admit\"", minus);
+        let named = "line 3: uid: invalid type: string \"root\", expected u32";
+        check_refused("[[rule]]\nid = \"a\"\nuid =\"root\"\nverdict = \"admit\"", named);
+        let within = "line 4: bindings_max: invalid value: integer `0`, expected a nonzero u32";
+        let table = "[[rule]]\nid = \"a\"\nverdict = \"admit\"\nuser = { bindings_max = 0 }";
+        check_refused(table, within);
+        let list = "[[rule]]\nid = \"a\"\nverdict = \"admit\"\noperations = [\n7]";
+        check_refused(list, "line 5: invalid type: integer `7`, expected a string");
         check_refused("[[rule]]\nid = \"a\"\npriority = \"high\"\nverdict = \"admit\"", "high");
         check_refused("rule", "line 1");
         check_refused("[rule]\nid = \"a\"\nverdict = \"admit\"", "behind `[[rule]]`");

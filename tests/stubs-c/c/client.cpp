@@ -30,6 +30,27 @@ void words(const cross::Cross &client) {
           }) == NEARCALL_USAGE);
 }
 
+/* What an error was assigned that came behind another one says why it came, as one of C's does. */
+void reasons(const cross::Cross &client, const std::string &cut, const cross::Person &person) {
+    std::optional<nearcall::call_error> last;
+    const auto keep = [&](auto &&call) {
+        try {
+            call();
+            CHECK(false);
+        } catch (const nearcall::call_error &error) {
+            last = error;
+        }
+    };
+    keep([&] { client.greet("longer than sixteen"); });
+    CHECK(last->outcome == NEARCALL_USAGE && last->reason() == nearcall::reason::over_bound);
+    keep([&] { client.greet(cut); });
+    CHECK(last->outcome == NEARCALL_USAGE && last->reason() == nearcall::reason::text);
+    cross::Choice choice;
+    keep([&] { client.greet("longer than sixteen"); });
+    keep([&] { client.meet(person, choice); });
+    CHECK(last->reason() == nearcall::reason::text && last->ran == NEARCALL_RAN_NO);
+}
+
 void texts(const cross::Cross &client) {
     CHECK(client.greet("world") == "hello, world");
     bool is_refused = false;
@@ -58,6 +79,7 @@ void texts(const cross::Cross &client) {
     cross::Choice choice;
     CHECK(why_refused([&] { client.meet(person, choice); }) ==
           "person: text has a NUL at byte 1");
+    reasons(client, cut, person);
 }
 
 void sequences(const cross::Cross &client) {

@@ -349,7 +349,8 @@ def export(
 ) -> Exported:
     """Exports ``server`` under ``name``: to processes of this user (in the system scope, where root
     exports without ``XDG_RUNTIME_DIR``, to nobody), to whoever may open the socket, or to whom a
-    ``policy`` file, in TOML, admits. The name goes to ``directory``, if one is given.
+    ``policy`` file, in TOML, admits. The name goes to ``directory``, if one is given,
+    which is made for this user alone if it is not there.
 
     An :class:`AsyncServer` is exported by a task: the running event loop awaits its procedures."""
     wakes = None

@@ -1,5 +1,6 @@
 //! A binding as its server holds it.
 
+mod audited;
 mod charging;
 
 use std::collections::HashMap;
@@ -31,7 +32,7 @@ use super::requests::Growing;
 use super::rules::Decision;
 use super::suspended::SuspendedCalls;
 use super::trust::{Member, TrustClass};
-use crate::audit::{Audit, Cause, Subject};
+use crate::audit::Audit;
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
 use crate::passed::StandIn;
@@ -288,13 +289,6 @@ impl ServerBinding {
         Introducer::of(&self.importer, self.admitted())
     }
 
-    /// What audit records are about.
-    pub fn subject(&self) -> Subject<'_> {
-        let giver = self.introducer.as_ref().map(|introducer| &*introducer.giver);
-        let interface = self.entries.interface().name;
-        Subject { name: &self.name, interface, importer: &self.importer, giver }
-    }
-
     /// Whether this procedure runs on an E-stack.
     pub fn runs_on_estack(&self, procedure: u32) -> bool {
         let is_leaf = |procedure: &ProcedureDescriptor| procedure.is_leaf;
@@ -306,14 +300,6 @@ impl ServerBinding {
     pub fn brings_items(&self, procedure: u32) -> bool {
         let brings_items = |procedure: &ProcedureDescriptor| procedure.told().brings_items();
         self.all_procedures().get(procedure as usize).is_some_and(brings_items)
-    }
-
-    /// Whether what its client may cause without end is warned of now, and how often it was not.
-    #[cold]
-    pub fn may_warn(&self, cause: Cause) -> Option<u64> {
-        // As in `fault`: a child that was forked says nothing.
-        let is_ours = self.socket.stream().is_ours();
-        is_ours.then(|| self.audit.may_warn(cause, self.class.user())).flatten()
     }
 
     /// The last call taken on A-stack `index`.

@@ -9,9 +9,9 @@
 //!                the process is held     the socket tells, if asked  nobody tells
 //! ```
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::{fmt, io};
 
 use nearcall_os::peer::{self, Peer, Process};
 use nearcall_os::socket::Stream;
@@ -22,7 +22,6 @@ use super::binding::ServerBinding;
 const RECORDED_GROUPS_MAX: usize = 64;
 
 /// A domain that imports, as the kernel knows it.
-#[derive(Debug)]
 pub struct Importer {
     peer: Peer,
     /// Its process, while the socket is nobody's to ask, and for good where that would tell only a
@@ -210,9 +209,33 @@ impl Importer {
     }
 }
 
+/// Who it is, and nothing of how that is kept.
+impl fmt::Debug for Importer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Peer { uid, gid, groups, pid, label } = &self.peer;
+        let mut shown = f.debug_struct("Importer");
+        shown.field("uid", uid).field("gid", gid).field("groups", groups);
+        shown.field("pid", pid).field("label", label).finish_non_exhaustive()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn it_is_shown_as_who_it_is() {
+        let (here, _there) = Stream::pair().unwrap();
+        let mut importer = Importer::of(&here).unwrap();
+        importer.set_groups(vec![27]);
+        importer.set_label(Some("backup_t"));
+        let Peer { uid, gid, pid, .. } = importer.peer;
+        let want = format!(
+            "Importer {{ uid: {uid:?}, gid: {gid:?}, groups: [27], pid: {pid:?}, \
+             label: Some(\"backup_t\"), .. }}"
+        );
+        assert_eq!(format!("{importer:?}"), want);
+    }
 
     #[test]
     fn the_process_is_told_while_the_policy_is_asked_and_not_once_the_binding_has_gone() {

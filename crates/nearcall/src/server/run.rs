@@ -243,6 +243,7 @@ fn judge(call: &ServedCall<'_>, words: HeadWords) -> u32 {
     }
     if !binding.permits(words.selector()) {
         binding.forget_descriptors(astack.record().index);
+        binding.note_not_permitted(words.selector());
         return Status::NotPermitted.to_word();
     }
     if let Some(left_ns) = deadline::from_word(words.origin()) {
