@@ -733,6 +733,8 @@ NEARCALL_RARE bool nearcall_refuse_arguments(nearcall_served *call, nearcall_mal
 NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
 /* Of a procedure that raised what its interface does not declare, or panicked. */
 NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call, uint32_t outcome);
+/* Of what a procedure in C++ has returned; as nearcall_panic, but for what its client is told. */
+NEARCALL_RARE void nearcall_refuse_returned(nearcall_environment *environment, const char *why);
 /* Of an item that the feed of that procedure has made. */
 NEARCALL_RARE bool nearcall_refuse_item(nearcall_environment *environment, const char *procedure,
                                         nearcall_breach breach);

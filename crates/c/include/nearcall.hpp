@@ -340,9 +340,10 @@ inline void threw(nearcall_environment *env, const char *procedure, bool has_ret
     } catch (...) {
         say("no std::exception");
     }
-    nearcall_panic(env, why);
     if (has_returned) {
-        env->outcome = NEARCALL_RESULTS_REFUSED;
+        nearcall_refuse_returned(env, why);
+    } else {
+        nearcall_panic(env, why);
     }
 }
 

@@ -42,6 +42,7 @@ mod server;
 #[cfg(test)]
 mod system_calls;
 mod takes;
+mod telling;
 mod twice;
 mod values;
 

@@ -16,6 +16,7 @@ use nearcall_idl::selftest::{Answer, Round, Value};
 use crate::Kind;
 use crate::messages::{Around, Case, InterfaceCases, Maker, Message, Purpose, Told, Values};
 use crate::mutations::Random;
+use crate::opened;
 use crate::writer::Lie;
 
 /// What a server that lies says a feed and a sink are called.
@@ -74,9 +75,11 @@ impl Feeding<'_> {
         let layout = &self.layout.operations[self.feed.open as usize];
         let numbers = self.numbers(&layout.reply);
         let given = self.rounds.iter().map(|round| Values::Given(&round.given));
-        let given: Vec<_> = given.map(|values| Told::new(&layout.request, values)).collect();
+        let descriptors = opened::of_arguments(open.operation);
+        let given = given.map(|values| Told::new(&layout.request, values).passing(&descriptors));
+        let given: Vec<_> = given.collect();
         let opening = open.message(&given[0]);
-        if !layout.request.items.is_empty() {
+        if !layout.request.items.is_empty() || !descriptors.is_empty() {
             let requests = open.cases(&given, random);
             own.requests.extend(around(requests, &Around::Opened(numbers)));
         }

@@ -222,13 +222,20 @@ impl<'t> Told<'t> {
         Told { layout, raised: 0, exception: None, values, descriptors: &[] }
     }
 
+    /// The same, and these go with it.
+    pub fn passing(self, descriptors: &'t [Passed]) -> Told<'t> {
+        Told { descriptors, ..self }
+    }
+
     /// Whether a descriptor is there, and not absent.
     fn is_opened(&self, passed: &Passed) -> bool {
         *self.values.of(passed.root) != Value::Unopened
     }
 
-    fn opened_count(&self) -> usize {
-        self.descriptors.iter().filter(|passed| self.is_opened(passed)).count()
+    /// Of what kinds those are that are there.
+    fn opened(&self) -> Vec<DescriptorKind> {
+        let there = self.descriptors.iter().filter(|passed| self.is_opened(passed));
+        there.map(|passed| passed.kind).collect()
     }
 }
 
@@ -272,10 +279,7 @@ impl Maker<'_> {
         let descriptors = opened::of_arguments(self.operation);
         if !layout.request.items.is_empty() || !descriptors.is_empty() {
             let given = rounds.iter().map(|round| Values::Given(&round.given));
-            let told = given.map(|values| Told {
-                descriptors: &descriptors,
-                ..Told::new(&layout.request, values)
-            });
+            let told = given.map(|values| Told::new(&layout.request, values).passing(&descriptors));
             own.requests.extend(self.cases(&told.collect::<Vec<_>>(), random));
         }
         if self.operation.is_oneway {
@@ -286,8 +290,8 @@ impl Maker<'_> {
             Answer::Returned { returned, changed } => Some(Values::Results(returned, changed)),
             Answer::Raised { .. } => None,
         });
-        let returned = returned
-            .map(|values| Told { descriptors: &descriptors, ..Told::new(&layout.reply, values) });
+        let returned =
+            returned.map(|values| Told::new(&layout.reply, values).passing(&descriptors));
         own.replies.extend(self.replies(layout, &returned.collect::<Vec<_>>(), rounds, random));
     }
 
@@ -338,15 +342,27 @@ impl Maker<'_> {
             let (message, _) = self.write(told, Some(&lie));
             all.push(self.case(message, Purpose::Lie(lie)));
         }
-        // Where most are there: of what is absent any kind is right.
-        let fullest = told.iter().max_by_key(|told| told.opened_count()).expect("it is told");
-        let (right, _) = self.write(fullest, None);
-        for (place, descriptors) in opened::wrong(&right.descriptors) {
-            let message = Message { descriptors, ..right.clone() };
-            let lie = Lie { kind: Kind::Descriptor, place, variant: 0 };
-            all.push(self.case(message, Purpose::Lie(lie)));
-        }
+        all.extend(self.wrong_descriptors(told));
         all
+    }
+
+    /// Of messages of one layout: one with each that may not go with it.
+    fn wrong_descriptors(&self, told: &[Told<'_>]) -> Vec<Case> {
+        // Where most are there: of what is absent any kind is right.
+        let fullest = told.iter().max_by_key(|told| told.opened().len()).expect("it is told");
+        let (right, _) = self.write(fullest, None);
+        let mut wrong: Vec<_> = opened::wrong(&right.descriptors)
+            .into_iter()
+            .map(|(place, descriptors)| (place, Message { descriptors, ..right.clone() }))
+            .collect();
+        let emptiest = told.iter().min_by_key(|told| told.opened().len()).expect("it is told");
+        let (right, descriptors) = (self.write(emptiest, None).0, emptiest.opened());
+        if descriptors.len() < right.descriptors.len() {
+            // As many go as if all were there.
+            wrong.push((String::from("none for what is absent"), Message { descriptors, ..right }));
+        }
+        let lie = |place| Purpose::Lie(Lie { kind: Kind::Descriptor, place, variant: 0 });
+        wrong.into_iter().map(|(place, message)| self.case(message, lie(place))).collect()
     }
 
     /// A message that is sent for a purpose.

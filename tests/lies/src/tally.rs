@@ -51,6 +51,8 @@ pub struct Tally {
     lies: BTreeMap<(Side, Kind), usize>,
     /// Those about values, by what they were told in.
     told: BTreeMap<(Side, Form), usize>,
+    /// Those about descriptors, by what those went with.
+    passed: BTreeMap<(Side, Form), usize>,
     wrong: Vec<String>,
 }
 
@@ -68,6 +70,7 @@ impl Tally {
             mutations: BTreeMap::new(),
             lies: BTreeMap::new(),
             told: BTreeMap::new(),
+            passed: BTreeMap::new(),
             wrong: Vec::new(),
         }
     }
@@ -101,6 +104,11 @@ impl Tally {
         self.forms.iter().copied().filter(move |form| is_sent_to(*form, side))
     }
 
+    /// The forms of calls that a side has to be lied to in about the descriptors that go with them.
+    fn passing(&self, side: Side) -> impl Iterator<Item = Form> {
+        self.forms.iter().copied().filter(move |form| is_passed_with(*form, side))
+    }
+
     /// Counts one message; `place` says where to look if it is wrong.
     pub fn count(&mut self, side: Side, place: &str, case: &Case, verdict: &Verdict) {
         let purpose = &case.purpose;
@@ -118,6 +126,9 @@ impl Tally {
                 *self.lies.entry((side, lie.kind)).or_default() += 1;
                 if is_about_a_value(lie.kind) {
                     *self.told.entry((side, case.form)).or_default() += 1;
+                }
+                if lie.kind == Kind::Descriptor {
+                    *self.passed.entry((side, case.form)).or_default() += 1;
                 }
             }
             _ => self.wrong.push(format!(
@@ -155,6 +166,10 @@ impl Tally {
             for form in self.forms(side) {
                 let _ = write!(text, " {} {}", form.name(), self.told_in(side, form));
             }
+            text.push_str("; about descriptors in");
+            for form in self.passing(side) {
+                let _ = write!(text, " {} {}", form.name(), self.passed_in(side, form));
+            }
             text.push('\n');
         }
         text
@@ -166,6 +181,10 @@ impl Tally {
 
     fn told_in(&self, side: Side, form: Form) -> usize {
         self.told.get(&(side, form)).copied().unwrap_or_default()
+    }
+
+    fn passed_in(&self, side: Side, form: Form) -> usize {
+        self.passed.get(&(side, form)).copied().unwrap_or_default()
     }
 
     /// # Panics
@@ -194,6 +213,14 @@ impl Tally {
                     ));
                 }
             }
+            for form in self.passing(side) {
+                if self.passed_in(side, form) == 0 {
+                    wrong.push(format!(
+                        "{language} {name}: no lie about descriptors in {} was told",
+                        form.name()
+                    ));
+                }
+            }
         }
         assert!(wrong.is_empty(), "{count} wrong:\n{}\n{}", wrong.join("\n"), self.report());
     }
@@ -214,9 +241,18 @@ fn is_sent_to(form: Form, side: Side) -> bool {
     }
 }
 
+/// Whether descriptors come to a side with such calls.
+fn is_passed_with(form: Form, side: Side) -> bool {
+    match form {
+        Form::Descriptors => true,
+        Form::Oneway | Form::Opening => side == Side::Server,
+        Form::Call | Form::Batch | Form::Exchange | Form::Ending => false,
+    }
+}
+
 /// Whether it stands where a value of the interface file's should.
 fn is_about_a_value(kind: Kind) -> bool {
-    !matches!(kind, Kind::Exception | Kind::Feed)
+    !matches!(kind, Kind::Exception | Kind::Descriptor | Kind::Feed)
 }
 
 #[cfg(test)]
@@ -224,7 +260,8 @@ mod tests {
     use super::*;
     use crate::{Around, Lie, Message};
 
-    /// Everything once, as it should be, but for lies of one kind and those in one form of calls.
+    /// Everything once, as it should be, but for lies of one kind and those about values in one
+    /// form of calls.
     fn tally_without(kind_left_out: Option<Kind>, form_left_out: Option<Form>) -> Tally {
         let mut tally = Tally::new("a language");
         for side in Side::BOTH {
@@ -236,6 +273,12 @@ mod tests {
             }
             for form in Form::ALL.into_iter().filter(|form| Some(*form) != form_left_out) {
                 tally.count(side, "", &Case { form, ..lie(Kind::Text) }, &Verdict::Refused);
+            }
+            if kind_left_out != Some(Kind::Descriptor) {
+                for form in [Form::Oneway, Form::Descriptors, Form::Opening] {
+                    let lie = lie(Kind::Descriptor);
+                    tally.count(side, "", &Case { form, ..lie }, &Verdict::Refused);
+                }
             }
         }
         tally
@@ -265,6 +308,14 @@ mod tests {
     #[should_panic(expected = "a language server: no lie about a value in oneways was told")]
     fn a_form_of_calls_without_lies_fails() {
         tally_without(None, Some(Form::Oneway)).judge();
+    }
+
+    #[test]
+    #[should_panic(expected = "server: no lie about descriptors in openings of feeds was told")]
+    fn openings_without_lies_about_descriptors_fail() {
+        let mut tally = tally_without(None, None);
+        tally.passed.remove(&(Side::Server, Form::Opening));
+        tally.judge();
     }
 
     #[test]

@@ -1,4 +1,6 @@
 /* A server of throwing.idl: exports it until its standard input ends. */
+#include <string.h>
+
 #include "check.h"
 #include "serve.h"
 #include "throwing.h"
@@ -28,11 +30,10 @@ static char *strange(void *self, nearcall_environment *env) {
 static throwing_Either unfit(void *self, nearcall_environment *env) {
     const throwing_Either none = {0};
     (void)self;
-    fputs("throwing::Thrower::unfit returned what cannot be sent: returned: "
-          "the discriminator of throwing::Either is 1, which selects alternative 1, "
-          "and it holds alternative 2\n",
-          stderr);
-    env->outcome = NEARCALL_RESULTS_REFUSED;
+    nearcall_refuse_returned(
+        env, "throwing::Thrower::unfit returned what cannot be sent: returned: "
+             "the discriminator of throwing::Either is 1, which selects alternative 1, "
+             "and it holds alternative 2");
     return none;
 }
 
@@ -72,14 +73,25 @@ static nearcall_items_throwing_Thrower_names names(void *self, nearcall_environm
     return items;
 }
 
+/* Whoever listens, where it is one. */
+static void hear(void *context, nearcall_level level, const char *line) {
+    (void)context;
+    if (level != NEARCALL_LOG_INFO) {
+        fprintf(stderr, "%s\n", line);
+    }
+}
+
 int main(int argc, char **argv) {
     static const nearcall_server_throwing_Thrower server = {
         NULL, plain, declared, strange, unfit, numbers, names,
     };
     nearcall_environment env;
-    nearcall_domain *domain = nearcall_domain_new(&env);
+    nearcall_domain *domain;
     nearcall_clerk *clerk;
-    CHECK(domain != NULL && argc == 2);
+    CHECK(argc == 2 || (argc == 3 && strcmp(argv[2], "heard") == 0));
+    CHECK(argc == 2 || nearcall_set_log(hear, NULL));
+    domain = nearcall_domain_new(&env);
+    CHECK(domain != NULL);
     clerk = nearcall_export_throwing_Thrower(domain, argv[1], &server, &env);
     CHECK(clerk != NULL);
     serve(domain, clerk);

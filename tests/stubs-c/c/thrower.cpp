@@ -57,10 +57,18 @@ struct Thrower : throwing::ThrowerServer {
     }
 };
 
+/* Whoever listens, where it is one. */
+void hear(nearcall_level level, std::string_view line) {
+    if (level != NEARCALL_LOG_INFO) {
+        std::fprintf(stderr, "%s\n", std::string(line).c_str());
+    }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
-    CHECK(argc == 2);
+    CHECK(argc == 2 || (argc == 3 && std::string_view(argv[2]) == "heard"));
+    CHECK(argc == 2 || nearcall::set_log(hear));
     nearcall::domain domain;
     Thrower thrower;
     throwing::ThrowerClerk clerk(domain, argv[1], thrower);

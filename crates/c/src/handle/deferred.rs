@@ -16,7 +16,8 @@ use nearcall::raw::{Deferred, Refusal};
 
 use super::records::{Environment, Outcome};
 use super::scratch::Scratch;
-use super::server::{Served, Told, say};
+use super::server::Served;
+use super::telling::{Told, say};
 
 /// The head of the record of a call that is set aside. `nearcall_deferred` in C.
 #[repr(C)]

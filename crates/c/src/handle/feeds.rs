@@ -6,12 +6,13 @@
 
 use std::ffi::{c_char, c_void};
 
-use nearcall::raw::{Malformed, Refusal};
-use nearcall::{Intake, Ran};
+use nearcall::raw::{Batches, Keeping, Malformed, Refusal, Writer};
+use nearcall::{Intake, UsageError};
 
 use super::breach::{BreachRecord, breach};
-use super::records::{BatchRecord, Environment, IntakeRecord, Outcome, SourceRecord};
-use super::server::{Served, say};
+use super::records::{BatchRecord, Environment, IntakeRecord, SourceRecord};
+use super::server::Served;
+use super::telling::say_refused;
 use super::text;
 use super::values::{Free, Raised, Value, said, words};
 
@@ -62,10 +63,19 @@ struct ForeignItems {
     made: Made,
 }
 
-/// An item, and whose.
+/// An item, whose, and why it is refused.
 struct SourceItem {
     source: &'static SourceRecord,
     value: Value,
+    refused: Option<Box<UsageError>>,
+}
+
+/// What a stub that makes an item is given as an environment: behind it stands why the item is
+/// refused.
+#[repr(C)]
+struct Making {
+    environment: Environment,
+    refused: Option<Box<UsageError>>,
 }
 
 /// Why there is no item, and whose.
@@ -80,13 +90,25 @@ impl Iterator for ForeignItems {
     fn next(&mut self) -> Option<Self::Item> {
         let source = self.source;
         let mut value = Value::new(source.item_bytes, source.free);
-        let mut environment = Environment::nothing();
+        let mut making = Making { environment: Environment::nothing(), refused: None };
+        let environment = (&raw mut making).cast();
         // SAFETY: generated for this record, item and all; one thread at a time is here.
-        let is_item = unsafe { (source.next)(self.made.at(), value.at(), &mut environment) };
+        let is_item = unsafe { (source.next)(self.made.at(), value.at(), environment) };
+        let Making { environment, refused } = making;
         match said(environment) {
             Err(raised) => Some(Err(SourceRaised { source, raised })),
-            Ok(()) => is_item.then_some(Ok(SourceItem { source, value })),
+            Ok(()) if is_item || refused.is_some() => {
+                Some(Ok(SourceItem { source, value, refused }))
+            }
+            Ok(()) => None,
         }
+    }
+}
+
+/// What its stub has found is the runtime's to tell.
+fn judge(item: &SourceItem, writer: &mut Writer) {
+    if let Some(refused) = &item.refused {
+        writer.breach(UsageError::clone(refused));
     }
 }
 
@@ -235,8 +257,10 @@ pub unsafe extern "C" fn nearcall_feed_next(
     let batch = unsafe { &mut *batch };
     *batch = BatchRecord::nothing();
     // SAFETY: H4.
-    let SourceRecord { item_bytes, batch_count: limit, .. } = *unsafe { &*source };
-    let next = served.arguments.next_of_feed::<SourceItem, SourceRaised>(feed, number, limit);
+    let SourceRecord { item_bytes, batch_count: count, .. } = *unsafe { &*source };
+    let batches = Batches { procedure: served.procedure(), count };
+    let keeping = Keeping::Judged(judge);
+    let next = served.arguments.next_judged::<_, SourceRaised>(feed, number, batches, keeping);
     let (items, last) = match next {
         Err(refusal) => return served.refuse(*refusal),
         Ok(Err(over)) if std::ptr::eq(over.source, source) => {
@@ -260,11 +284,12 @@ pub unsafe extern "C" fn nearcall_feed_next(
 }
 
 /// An item that a procedure has made is beyond a limit of the interface: its feed is over, behind
-/// the items before it. Says why to the server's author, as of other results. False, always.
+/// the items before it. The runtime tells the server's author, as of other results. False, always.
 ///
 /// # Safety
 ///
-/// - H1 live: `environment`. H3 text: `procedure`. H4 static: what is refused, and what it may be.
+/// - H1 live: `environment`, as [`SourceRecord::next`] was given it. H3 text: `procedure`.
+/// - H4 static: what is refused, and what it may be.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_refuse_item(
@@ -273,12 +298,13 @@ pub unsafe extern "C" fn nearcall_refuse_item(
     refused: BreachRecord,
 ) -> bool {
     // SAFETY: H4.
-    let refusal = Refusal::Results(unsafe { breach(refused) });
+    let refused = unsafe { breach(refused) };
+    let refusal = Refusal::Results(refused.clone());
     // SAFETY: H3.
-    say(&format_args!("{}: {refusal}", unsafe { text(procedure) }));
-    // SAFETY: H1.
-    let environment = unsafe { Environment::at(environment) };
-    environment.fail(Outcome::ResultsRefused, Ran::Yes, &refusal);
+    say_refused(&format_args!("{}: {refusal}", unsafe { text(procedure) }));
+    // SAFETY: H1: it is the first part of one, and was made of a pointer to all of it.
+    let making = unsafe { &mut *environment.cast::<Making>() };
+    making.refused = Some(Box::new(refused));
     false
 }
 

@@ -12,6 +12,10 @@ pub const MESSAGE_TEXT_BYTES: usize = 236;
 /// The outcome says all. `NEARCALL_REASON_NONE` in C.
 pub const NO_REASON: u32 = 0;
 
+/// What an entry stub hands on of results that were refused, and of which the server's author was
+/// told. No [`Outcome`] of a call, and nothing to C.
+pub const REFUSED_AND_TOLD: u32 = 0x100;
+
 /// What became of a call. `nearcall_outcome` in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

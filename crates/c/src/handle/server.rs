@@ -2,25 +2,21 @@
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
-use std::fmt::Display;
-use std::io::Write;
 use std::os::fd::BorrowedFd;
 
 use nearcall::raw::{Arguments, Entries, OfKernelThread, Outcome, Refusal};
 use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, OutOfRange, UsageError};
-use tracing::Level;
 
 use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_results};
 use super::exchanges::ForeignEnds;
 use super::options::Exceptions;
-use super::records::{
-    self, DescriptorRecord, Environment, MalformedRecord, Message, OpaqueRecord, Take,
-};
+use super::records::{self, DescriptorRecord, MalformedRecord, Message, OpaqueRecord, Take};
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
+use super::telling::{Told, say};
 use super::values::Free;
-use super::{Outgoing, bytes, bytes_mut, literal, text};
+use super::{Outgoing, bytes, bytes_mut, literal};
 
 /// How often a message's fixed part, or its values, may lie on the stack around a procedure:
 /// arguments and results as they are sent, as C has them and as C++ has them. Counted with
@@ -66,33 +62,6 @@ impl ForeignEntries {
         estacks: OnEStacks,
     ) -> ForeignEntries {
         ForeignEntries { interface, is_awaited, enter, server, estacks }
-    }
-}
-
-/// A procedure, to its server's author.
-#[derive(Clone, Copy)]
-pub(super) struct Told {
-    interface: &'static InterfaceDescriptor,
-    procedure: usize,
-}
-
-impl Told {
-    /// What a server's author would not learn else: a client is told no more than that there were
-    /// results, and that they were refused. What a client has done is no business of the author's.
-    #[cold]
-    pub(super) fn tell(self, refusal: &Refusal) {
-        let is_own = match refusal {
-            // Who says so in the environment has said why.
-            Refusal::Results(error) => *error != raised(records::Outcome::ResultsRefused as u32),
-            Refusal::NoMemory { .. } | Refusal::Descriptor(_) | Refusal::NotSent(_) => true,
-            _ => false,
-        };
-        // The runtime tells whoever listens, and names the server and how often it was not told.
-        if is_own && !tracing::enabled!(Level::WARN) {
-            let InterfaceDescriptor { name, procedures, .. } = self.interface;
-            let procedure = procedures[self.procedure].told().within(name);
-            say_aloud(&format_args!("{procedure}: {refusal}"));
-        }
     }
 }
 
@@ -288,38 +257,10 @@ pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome
     if outcome == records::Outcome::Panicked as u32 {
         return served.panic();
     }
-    served.refuse(Refusal::Results(raised(outcome)))
-}
-
-/// A procedure cannot go on. Says so to the server's author, as a panic in Rust does.
-///
-/// # Safety
-///
-/// - H1 live: `environment`. H3 text: `why`.
-// SAFETY: the name is ours.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
-    // SAFETY: H3.
-    say(&unsafe { text(why) });
-    // SAFETY: H1.
-    let environment = unsafe { Environment::at(environment) };
-    environment.outcome = records::Outcome::Panicked as u32;
-    (environment.reason, environment.incarnation) = (records::NO_REASON, 0);
-}
-
-/// Tells a server's author: whoever listens, else on standard error. That nobody may read that any
-/// more is no reason to end the server.
-pub(super) fn say(why: &dyn Display) {
-    if tracing::enabled!(Level::ERROR) {
-        tracing::error!("{why}");
-    } else {
-        say_aloud(why);
-    }
-}
-
-/// The same where nobody listens.
-fn say_aloud(why: &dyn Display) {
-    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+    served.refuse(match outcome {
+        records::REFUSED_AND_TOLD => Refusal::Told,
+        _ => Refusal::Results(raised(outcome)),
+    })
 }
 
 /// A procedure has returned a feed without a function: it has panicked. False, always.
@@ -553,6 +494,11 @@ impl<'a> Served<'a> {
             scratch: Scratch::default(),
             told: None,
         }
+    }
+
+    /// Which procedure it calls.
+    pub(super) fn procedure(&self) -> u32 {
+        self.told.expect("it is being entered").procedure as u32
     }
 
     pub(super) fn conclude(&mut self, outcome: Outcome) {

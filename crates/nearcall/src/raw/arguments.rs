@@ -95,8 +95,9 @@ pub enum Refusal {
         /// How many.
         limit: u32,
     },
-    /// The feed is over behind an item that was refused. Of that the log told when it was made.
-    ItemRefused,
+    /// The procedure ran, and its results were refused before this, or an item that its feed has
+    /// made, behind which that is over. Of that the log has told.
+    Told,
     /// Nobody takes the items of this feed any more; these were not taken.
     FeedOver,
     /// Its arguments would lie here until somebody takes them, and its user has all that it may.
@@ -512,7 +513,7 @@ impl Refusal {
             | Refusal::NoMemory { .. }
             | Refusal::Descriptor(_)
             | Refusal::TooManyFeeds { .. }
-            | Refusal::ItemRefused
+            | Refusal::Told
             | Refusal::NotSent(_) => Status::ResultsRefused,
         }
     }
@@ -537,7 +538,7 @@ impl fmt::Display for Refusal {
             Refusal::TooManyFeeds { limit } => {
                 write!(f, "its client has {limit} feeds open, which is the limit")
             }
-            Refusal::ItemRefused => f.write_str("an item of its feed was refused"),
+            Refusal::Told => f.write_str("results were refused, which was told"),
             Refusal::FeedOver => f.write_str("nobody takes the items of its feed any more"),
             Refusal::Overloaded => f.write_str("its user has all that it may have here"),
             Refusal::Unended => {

@@ -6,6 +6,8 @@
 //! aside for no more elements than the bytes that are left could hold, and nothing is read deeper
 //! than the stack allows.
 
+mod items;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -154,6 +156,12 @@ impl Writer {
         }
     }
 
+    /// Remembers what somebody else has found.
+    #[cold]
+    pub fn breach(&mut self, breach: UsageError) {
+        self.breach.get_or_insert(breach);
+    }
+
     /// Writes one level deeper, wherever [`Reader::nested`] reads so. Past [`DEPTH_MAX`] nothing is
     /// written, and that is remembered: whoever reads it would take it for a lie.
     pub fn nested(&mut self, inner: impl FnOnce(&mut Self)) {
@@ -184,43 +192,6 @@ impl Writer {
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    /// Begins a list that is written item by item: see [`Writer::one_more`].
-    pub(crate) fn begin_batch(&mut self) {
-        self.bytes.vec_mut().clear();
-        self.count(0);
-    }
-
-    /// How many items that list has now.
-    pub(crate) fn count_batch(&mut self, count: u32) {
-        self.bytes.vec_mut()[..4].copy_from_slice(&count.to_le_bytes());
-    }
-
-    /// Appends the items of another one, after which that list has as many. If nothing is written,
-    /// nothing is.
-    pub(crate) fn append_batch(&mut self, behind: &Writer, count: u32) {
-        if let Some(items) = behind.bytes.get(4..) {
-            self.bytes.vec_mut().extend_from_slice(items);
-            self.count_batch(count);
-        }
-    }
-
-    /// Appends what `inner` does of one item of a list, or nothing.
-    ///
-    /// # Errors: why it is refused.
-    pub(crate) fn one_more(
-        &mut self,
-        parameter: &'static str,
-        inner: impl FnOnce(&mut Self),
-    ) -> Result<(), UsageError> {
-        let begin = self.bytes.len();
-        self.nested(inner);
-        let judged = self.judge(parameter);
-        if judged.is_err() {
-            self.bytes.vec_mut().truncate(begin);
-        }
-        judged
     }
 
     /// Forgets what was written; of its memory, at most so much stays.

@@ -164,7 +164,7 @@ impl Feeds {
         match gone {
             Ok(batch) => Ok(Ok(batch)),
             Err(Over::Raised(raised)) => Ok(Err(raised)),
-            Err(Over::Refused) => Err(Box::new(Refusal::ItemRefused)),
+            Err(Over::Refused) => Err(Box::new(Refusal::Told)),
             Err(Over::Panicked) => resume_unwind(Box::new("its iterator has panicked")),
             Err(Over::Ended) => Err(Box::new(Refusal::FeedOver)),
         }
@@ -422,7 +422,7 @@ mod tests {
     }
 
     fn is_refused(next: &NextBatch<u32, u32>) -> bool {
-        matches!(next, Err(refusal) if matches!(**refusal, Refusal::ItemRefused))
+        matches!(next, Err(refusal) if matches!(**refusal, Refusal::Told))
     }
 
     #[test]

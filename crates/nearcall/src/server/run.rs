@@ -309,12 +309,10 @@ fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Repl
     if matches!(refusal, Refusal::SetAside) {
         return Replied::LATER;
     }
-    // Of an item the log told when it was made, and of a share when it was asked for; what is over
-    // was ended by either side.
-    let is_told = matches!(
-        refusal,
-        Refusal::ItemRefused | Refusal::Overloaded | Refusal::FeedOver | Refusal::Ended
-    );
+    // Of an item the log told when it was made, of what C++ cannot send before its stub returned,
+    // and of a share when it was asked for; what is over was ended by either side.
+    let is_told =
+        matches!(refusal, Refusal::Told | Refusal::Overloaded | Refusal::FeedOver | Refusal::Ended);
     if !is_told && let Some(unsaid) = binding.may_warn(cause(refusal)) {
         let (name, procedure) = (&binding.name, binding.all_procedures()[procedure].told());
         tracing::warn!(name, %procedure, %refusal, unsaid, "a call was refused");

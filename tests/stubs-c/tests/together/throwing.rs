@@ -23,6 +23,24 @@ const SAID: [&str; 6] = [
      item has 8 bytes or elements, its limit is 4",
 ];
 
+/// What of that is told whoever listens, each once.
+const CALLED: [&str; 6] = [
+    "Thrower::plain threw",
+    "Thrower::declared threw",
+    "Thrower::strange threw",
+    "Thrower::unfit returned",
+    "Thrower::numbers threw",
+    "the feed of names",
+];
+
+/// The last of them is told by the runtime.
+const NAMES: [&str; 4] = [
+    "\"level\":\"WARN\"",
+    "\"name\":\"throwing\"",
+    "\"message\":\"a feed made an item that is refused\"",
+    "\"refused\":\"item has 8 bytes or elements, its limit is 4\"",
+];
+
 fn has_panicked(error: &CallError) -> bool {
     matches!(error, CallError::Panicked { .. }) && error.ran() == Ran::Yes
 }
@@ -52,9 +70,11 @@ fn call(client: &ThrowerClient) {
     }
 }
 
-fn throw(program: &Path, runtime: &Path) {
+/// What a server has said when everything was called; with `options` beside its name.
+fn said(program: &Path, runtime: &Path, options: &[&str]) -> Vec<String> {
     let mut server = domain(program, runtime)
         .arg("throwing")
+        .args(options)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -68,12 +88,30 @@ fn throw(program: &Path, runtime: &Path) {
     let mut said = String::new();
     server.stderr.take().expect("a pipe").read_to_string(&mut said).expect("it is text");
     assert!(server.wait().expect("it ends").success(), "{said}");
-    let lines: Vec<&str> =
-        said.lines().map(|line| line.strip_prefix("nearcall: ").unwrap_or(line)).collect();
-    assert_eq!(lines, SAID);
+    said.lines().map(str::to_owned).collect()
+}
+
+fn throw(program: &Path, runtime: &Path) {
+    let lines = said(program, runtime, &[]);
+    let lines = lines.iter().map(|line| line.strip_prefix("nearcall: ").unwrap_or(line));
+    assert_eq!(lines.collect::<Vec<_>>(), SAID);
+}
+
+fn throw_before_a_listener(program: &Path, runtime: &Path) {
+    let told = said(program, runtime, &["heard"]);
+    assert_eq!(told.len(), CALLED.len(), "{told:#?}");
+    for (line, called) in told.iter().zip(CALLED) {
+        assert!(line.contains(called), "{line} is not of {called}");
+    }
+    for part in NAMES {
+        assert!(told[5].contains(part), "{} has no {part}", told[5]);
+    }
 }
 
 #[test]
-fn what_is_not_declared_is_a_panic_and_said_in_the_server() {
-    in_both("throwing.idl", ["thrower", "thrower_cpp"], throw);
+fn what_is_not_declared_is_a_panic_and_said_in_the_server_once() {
+    in_both("throwing.idl", ["thrower", "thrower_cpp"], |program, runtime| {
+        throw(program, runtime);
+        throw_before_a_listener(program, runtime);
+    });
 }

@@ -1,0 +1,103 @@
+//! What a server's author is told of its procedures: that one has panicked, and what was refused of
+//! their own doing.
+
+use std::ffi::c_char;
+use std::fmt::Display;
+use std::io::Write;
+
+use nearcall::InterfaceDescriptor;
+use nearcall::raw::Refusal;
+use tracing::Level;
+
+use super::records::{self, Environment};
+use super::text;
+
+/// A procedure, to its server's author.
+#[derive(Clone, Copy)]
+pub(super) struct Told {
+    pub interface: &'static InterfaceDescriptor,
+    pub procedure: usize,
+}
+
+impl Told {
+    /// What a server's author would not learn else: a client is told no more than that there were
+    /// results, and that they were refused. What a client has done is no business of the author's.
+    #[cold]
+    pub(super) fn tell(self, refusal: &Refusal) {
+        let is_own = matches!(
+            refusal,
+            Refusal::Results(_)
+                | Refusal::NoMemory { .. }
+                | Refusal::Descriptor(_)
+                | Refusal::NotSent(_)
+        );
+        if is_own {
+            let InterfaceDescriptor { name, procedures, .. } = self.interface;
+            let procedure = procedures[self.procedure].told().within(name);
+            say_refused(&format_args!("{procedure}: {refusal}"));
+        }
+    }
+}
+
+/// A procedure cannot go on. Says so to the server's author, as a panic in Rust does.
+///
+/// # Safety
+///
+/// - H1 live: `environment`. H3 text: `why`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
+    // SAFETY: passed on.
+    unsafe { give_up(environment, why, records::Outcome::Panicked as u32) };
+}
+
+/// What a procedure in C++ has returned cannot be sent. Says so to the server's author, as a panic
+/// is.
+///
+/// # Safety
+///
+/// - H1 live: `environment`. H3 text: `why`.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_refuse_returned(
+    environment: *mut Environment,
+    why: *const c_char,
+) {
+    // SAFETY: passed on.
+    unsafe { give_up(environment, why, records::REFUSED_AND_TOLD) };
+}
+
+/// # Safety
+///
+/// - H1 live: `environment`. H3 text: `why`.
+unsafe fn give_up(environment: *mut Environment, why: *const c_char, outcome: u32) {
+    // SAFETY: H3.
+    say(&unsafe { text(why) });
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    environment.outcome = outcome;
+    (environment.reason, environment.incarnation) = (records::NO_REASON, 0);
+}
+
+/// Tells a server's author: whoever listens, else on standard error. That nobody may read that any
+/// more is no reason to end the server.
+pub(super) fn say(why: &dyn Display) {
+    if tracing::enabled!(Level::ERROR) {
+        tracing::error!("{why}");
+    } else {
+        say_aloud(why);
+    }
+}
+
+/// The same of what is refused of a procedure's own doing: the runtime tells whoever listens, and
+/// names the server and how often it was not told.
+pub(super) fn say_refused(why: &dyn Display) {
+    if !tracing::enabled!(Level::WARN) {
+        say_aloud(why);
+    }
+}
+
+/// The same where nobody listens.
+fn say_aloud(why: &dyn Display) {
+    let _ = writeln!(std::io::stderr(), "nearcall: {why}");
+}
