@@ -70,6 +70,9 @@ const FAST_YIELDS_MIN: u32 = 64;
 /// About what a yield saves to who would sleep and be woken instead.
 const FAST_YIELD_SAVES_NS: u64 = 2_000;
 
+/// Who has had the processor for longer between two spins did more than look for something, too.
+const SHARE_NS_MAX: u64 = 10_000;
+
 /// Of how many waits that no spin would have reached one is followed by the longest spin.
 const TRIED_ONE_IN: u64 = 256;
 
@@ -167,10 +170,12 @@ impl<'p> Waiter<'p> {
     pub fn new(policy: &'p WaitPolicy, ban: &mut YieldBan, spin_ns: u32) -> Waiter<'p> {
         let may_yield = ban.waits_left == 0;
         ban.waits_left = ban.waits_left.saturating_sub(1);
+        // Somebody else wants this processor for more than a moment.
+        let longest_ns = if may_yield { policy.spin_ns_max } else { policy.spin_ns_min };
         Waiter {
             policy,
             start_ns: None,
-            spin_ns: spin_ns.min(policy.spin_ns_max),
+            spin_ns: spin_ns.min(longest_ns).min(policy.spin_ns_max),
             deadline_ns: u64::MAX,
             yields_left: if may_yield { policy.yields_max } else { 0 },
             is_banned: !may_yield,
@@ -185,9 +190,23 @@ impl<'p> Waiter<'p> {
     }
 
     /// Whether a wait that spins is to let others have the processor between two spins: while
-    /// yields are not banned. [`Waiter::told_yield`] is to be told how long it took.
+    /// yields are not banned. [`Waiter::told_share`] is to be told how long it took.
     pub fn may_share(&self) -> bool {
         !self.is_banned
+    }
+
+    /// A yield between two spins took `duration_ns`. Who has had the processor for long computes:
+    /// this wait does not spin on. From twice the longest spin on it is no other one that spins,
+    /// either, and yields are banned for a while, as short as any: it costs no call its time that
+    /// does not come meanwhile.
+    pub fn told_share(&mut self, ban: &mut YieldBan, duration_ns: u64) {
+        if duration_ns <= SHARE_NS_MAX {
+            return;
+        }
+        self.spin_ns = 0;
+        if duration_ns > 2 * u64::from(self.policy.spin_ns_max) {
+            ban.waits_left = ban.waits_left.max(self.policy.yield_ban_waits_min);
+        }
     }
 
     /// What to do next, now that there is still no reply. `same_processor`: the server wrote last
@@ -229,7 +248,6 @@ impl<'p> Waiter<'p> {
             ban.slow_ns = ban.slow_ns.saturating_add(duration_ns);
             if ban.slow_ns > u64::from(self.policy.slow_yields_ns_max) {
                 self.yields_left = 0;
-                self.is_banned = true;
                 ban.extend(self.policy);
             }
             return;
@@ -449,16 +467,29 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_spins_shares_its_processor_until_yields_are_banned() {
+    fn a_wait_that_spins_does_not_spin_on_where_somebody_computes() {
         let mut ban = YieldBan::NONE;
         let mut waiter = wait(&mut ban);
-        assert!(matches!(waiter.next(|| 0, false), Step::Spin { .. }));
-        assert!(waiter.may_share());
-        waiter.told_yield(&mut ban, 1);
-        assert!(waiter.may_share());
-        waiter.told_yield(&mut ban, u64::from(POLICY.slow_yields_ns_max) + 2);
-        assert!(!waiter.may_share());
-        assert!(!wait(&mut ban).may_share());
+        let is_spin = |step| matches!(step, Step::Spin { .. });
+        assert!(is_spin(waiter.next(|| 0, false)) && waiter.may_share());
+        waiter.told_share(&mut ban, SHARE_NS_MAX);
+        assert!(is_spin(waiter.next(|| 1, false)));
+        waiter.told_share(&mut ban, 2 * u64::from(POLICY.spin_ns_max));
+        assert!(!is_spin(waiter.next(|| 2, false)));
+        assert!(wait(&mut ban).may_share());
+    }
+
+    #[test]
+    fn whoever_takes_longer_than_a_spin_bans_yields_and_long_spins_for_a_while() {
+        let mut ban = YieldBan::NONE;
+        let mut waiter = wait(&mut ban);
+        waiter.told_share(&mut ban, 2 * u64::from(POLICY.spin_ns_max) + 1);
+        assert_eq!(ban.waits_left(), POLICY.yield_ban_waits_min);
+        let mut banned = wait(&mut ban);
+        assert!(!banned.may_share());
+        let after = |ns| move || u64::from(ns);
+        assert!(matches!(banned.next(after(0), false), Step::Spin { .. }));
+        assert!(matches!(banned.next(after(POLICY.spin_ns_min), false), Step::Sleep { .. }));
     }
 
     #[test]

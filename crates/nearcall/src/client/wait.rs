@@ -75,7 +75,9 @@ impl Wait<'_> {
         let mut now = start;
         let outcome = loop {
             match waiter.next(clock::now_ns, self.same_processor) {
-                Step::Spin { polls } => self.spin(polls),
+                Step::Spin { polls } => {
+                    self.spin(spinning::share(polls, &mut waiter, &mut ban));
+                }
                 Step::Yield => {
                     processor::yield_now();
                     let after = clock::ticks();

@@ -387,8 +387,7 @@ impl<'c> Watch<'c> {
             let same_processor = was_called_here || self.client_processor == processor::current();
             match waiter.next(clock::now_ns, same_processor) {
                 Step::Spin { polls } => {
-                    self.share(&mut waiter);
-                    for _ in 0..polls {
+                    for _ in 0..self.share(polls, &mut waiter) {
                         if self.poll() {
                             return false;
                         }
@@ -416,16 +415,13 @@ impl<'c> Watch<'c> {
         }
     }
 
-    /// Lets others have the processor, between two spins: another server, say, that this one's
-    /// client calls in turn with it, or whoever goes on with calls of this one.
-    fn share(&mut self, waiter: &mut Waiter<'_>) {
-        // What those take is no third thread's, however long it is.
-        if self.processors.elsewhere.are_some() {
-            processor::yield_now();
-        } else if waiter.may_share() {
-            let before = clock::ticks();
-            processor::yield_now();
-            waiter.told_yield(&mut self.ban, clock::ns_since(before));
+    /// How often to poll, once others have had the processor: another server, say, that this one's
+    /// client calls in turn with it, or whoever goes on with calls of this one. What those take is
+    /// no third thread's, however long it is.
+    fn share(&mut self, polls: u32, waiter: &mut Waiter<'_>) -> u32 {
+        match self.processors.elsewhere.are_some() {
+            true => spinning::share_in_any_case(polls),
+            false => spinning::share(polls, waiter, &mut self.ban),
         }
     }
 

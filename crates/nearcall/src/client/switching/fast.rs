@@ -384,7 +384,9 @@ fn idle_by(
     let mut sleeps = 0;
     loop {
         match waiter.next(|| now_ns, is_here) {
-            Step::Spin { polls } => spin(idle, polls),
+            Step::Spin { polls } => {
+                spin(idle, spinning::share(polls, &mut waiter, &mut ban));
+            }
             Step::Yield => {
                 // The server does all that is posted meanwhile.
                 let calls = idle.count() as u64;
