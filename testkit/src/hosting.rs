@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -206,6 +207,10 @@ impl GuestsServer for Host {
             }
             Some(number)
         }))
+    }
+
+    fn have(&self, file: OwnedFd) {
+        drop(file);
     }
 
     fn open(&self, count: u32) {

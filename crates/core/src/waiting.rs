@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   other processor:   Spin … Spin for spin_ns ───────────────▶ Sleep, slice by slice
-//!                      (a server yields between two, unless yields are banned)
+//!                      (who spins yields between two, unless yields are banned)
 //!   same processor:    Yield … Yield, timed, yields_max ──────▶ Sleep, slice by slice
 //!   either:            deadline ──────────────────────────────▶ GiveUp
 //! ```
@@ -16,8 +16,8 @@
 //! the others have saved, yields are banned for a while (without the ban a competing thread costs
 //! 1.4 ms a call, with it twice what sleeping at once costs). One that is slow alone bans nothing:
 //! a timer's interrupt makes a yield take 30 to 100 us on a guest, every 4 ms, and to sleep for the
-//! 256 calls behind it made calls on one processor half as dear again. A wait that has spun does
-//! not yield any more. While yields are banned every call sleeps, and then
+//! 256 calls behind it made calls on one processor half as dear again. A wait that has spun yields
+//! no more before it sleeps. While yields are banned every call sleeps, and then
 //! it sleeps its longest slice at once: the end of a short one would be the next thing that the
 //! processor has to wake up for, and setting its timer for every call costs a third of a call.
 
@@ -32,18 +32,18 @@ pub struct WaitPolicy {
     pub linger_cycles_max: u32,
     /// Longest spin for a server on another processor: about one wake-up of an idle processor.
     pub spin_ns_max: u32,
-    /// Shortest spin that adapting may go down to.
+    /// Shortest spin that adapting may go down to, and the longest while yields are banned.
     pub spin_ns_min: u32,
-    /// Polls between two looks at the clock.
+    /// Polls between two looks at the clock, and between two yields of who spins.
     pub polls_per_spin: u32,
     /// Yields to a server on the same processor before sleeping.
     pub yields_max: u32,
     /// A yield that takes longer may have gone to a third thread.
     pub yield_ns_max: u32,
     /// What such yields may take together, less 2 us for each faster one since, before yields are
-    /// banned: less than a competitor's slice.
+    /// banned: less than a competitor's slice. Of those between two spins what takes 100 us.
     pub slow_yields_ns_max: u32,
-    /// Waits for which yields are banned the first time.
+    /// Waits for which yields are banned the first time, and by those between two spins each time.
     pub yield_ban_waits_min: u32,
     /// Waits for which yields are banned at most: each ban is twice the one before.
     pub yield_ban_waits_max: u32,
@@ -70,11 +70,22 @@ const FAST_YIELDS_MIN: u32 = 64;
 /// About what a yield saves to who would sleep and be woken instead.
 const FAST_YIELD_SAVES_NS: u64 = 2_000;
 
-/// Who has had the processor for longer between two spins did more than look for something, too.
-const SHARE_NS_MAX: u64 = 10_000;
+/// A yield between two spins that takes less has gone to nobody.
+const SHARED_NS_MIN: u64 = 1_000;
 
-/// Of how many waits that no spin would have reached one is followed by the longest spin.
-const TRIED_ONE_IN: u64 = 256;
+/// Who has had the processor for longer between two spins did more than look for something, too.
+pub const SHARE_NS_MAX: u64 = 10_000;
+
+/// The same where others of the process go on with calls: what they do is what is waited for.
+pub const SHARE_ELSEWHERE_NS_MAX: u64 = SHARE_SLOW_NS_MIN;
+
+/// A yield between two spins that takes longer is slow: twice the longest spin that is usual.
+const SHARE_SLOW_NS_MIN: u64 = 100_000;
+
+/// What is waited is scattered over all of 64 bits, whatever the steps of the clock are, and one in
+/// 256 has none of the highest 8.
+const SCATTER: u64 = 0x9e37_79b9_7f4a_7c15;
+const TRIED_SHIFT: u32 = 56;
 
 /// Callers on one processor whose turns, of one or two microseconds each, are together not as long
 /// as a yield that is slow.
@@ -98,6 +109,7 @@ pub struct Waiter<'p> {
     yields_left: u32,
     is_banned: bool,
     has_spun: bool,
+    shared_ns: u64,
     /// Sleeps so far.
     slices: u32,
 }
@@ -142,14 +154,14 @@ impl Default for WaitPolicy {
 impl WaitPolicy {
     /// How long to spin next time for a procedure that was spun `spin_ns` for and whose reply
     /// came after `waited_ns`. A reply soon after the spin would have ended pulls the spin up to
-    /// `spin_ns_max`; one that no spin would have reached halves it. After one such in
-    /// [`TRIED_ONE_IN`], by chance, the longest is tried all the same: who sleeps waits for its own
+    /// `spin_ns_max`; one that no spin would have reached halves it. After one such in 256, by
+    /// chance, the longest is tried all the same: who sleeps waits for its own
     /// wake-up as well, and could not tell by a wait that has ended so how short it might be.
     pub fn adapt(&self, spin_ns: u32, waited_ns: u64) -> u32 {
         if waited_ns <= u64::from(self.spin_ns_max) {
             let wanted = (waited_ns as u32).saturating_mul(2);
             spin_ns.max(wanted).max(self.spin_ns_min).min(self.spin_ns_max)
-        } else if waited_ns.is_multiple_of(TRIED_ONE_IN) {
+        } else if waited_ns.wrapping_mul(SCATTER) >> TRIED_SHIFT == 0 {
             self.spin_ns_max
         } else {
             (spin_ns / 2).max(self.spin_ns_min).min(self.spin_ns_max)
@@ -180,6 +192,7 @@ impl<'p> Waiter<'p> {
             yields_left: if may_yield { policy.yields_max } else { 0 },
             is_banned: !may_yield,
             has_spun: false,
+            shared_ns: 0,
             slices: 0,
         }
     }
@@ -195,18 +208,35 @@ impl<'p> Waiter<'p> {
         !self.is_banned
     }
 
-    /// A yield between two spins took `duration_ns`. Who has had the processor for long computes:
-    /// this wait does not spin on. From twice the longest spin on it is no other one that spins,
-    /// either, and yields are banned for a while, as short as any: it costs no call its time that
-    /// does not come meanwhile.
-    pub fn told_share(&mut self, ban: &mut YieldBan, duration_ns: u64) {
-        if duration_ns <= SHARE_NS_MAX {
-            return;
+    /// A yield between two spins took `duration_ns`. Who has had the processor for longer than
+    /// `patience_ns` computes: this wait does not spin on. Slow is one that no spin of somebody
+    /// else's explains. Once those have taken too long together, less what is fast, yields are
+    /// banned, for as short as any: none of these is on the way of a call that does not come
+    /// meanwhile. False: nobody has had it.
+    pub fn told_share(&mut self, ban: &mut YieldBan, duration_ns: u64, patience_ns: u64) -> bool {
+        let is_shared = duration_ns >= SHARED_NS_MIN;
+        if is_shared {
+            self.shared_ns = self.shared_ns.saturating_add(duration_ns);
         }
-        self.spin_ns = 0;
-        if duration_ns > 2 * u64::from(self.policy.spin_ns_max) {
-            ban.waits_left = ban.waits_left.max(self.policy.yield_ban_waits_min);
+        if duration_ns > patience_ns {
+            self.spin_ns = 0;
         }
+        if duration_ns <= SHARE_SLOW_NS_MIN {
+            ban.slow_ns = ban.slow_ns.saturating_sub(FAST_YIELD_SAVES_NS);
+            return is_shared;
+        }
+        ban.slow_ns = ban.slow_ns.saturating_add(duration_ns);
+        if ban.slow_ns > u64::from(self.policy.slow_yields_ns_max) {
+            let waits = self.policy.yield_ban_waits_min.min(self.policy.yield_ban_waits_max);
+            ban.waits_left = ban.waits_left.max(waits);
+            ban.slow_ns = 0;
+        }
+        true
+    }
+
+    /// How long others have had the processor between spins.
+    pub fn shared_ns(&self) -> u64 {
+        self.shared_ns
     }
 
     /// What to do next, now that there is still no reply. `same_processor`: the server wrote last
@@ -472,24 +502,40 @@ mod tests {
         let mut waiter = wait(&mut ban);
         let is_spin = |step| matches!(step, Step::Spin { .. });
         assert!(is_spin(waiter.next(|| 0, false)) && waiter.may_share());
-        waiter.told_share(&mut ban, SHARE_NS_MAX);
+        waiter.told_share(&mut ban, SHARE_NS_MAX, SHARE_NS_MAX);
         assert!(is_spin(waiter.next(|| 1, false)));
-        waiter.told_share(&mut ban, 2 * u64::from(POLICY.spin_ns_max));
-        assert!(!is_spin(waiter.next(|| 2, false)));
+        waiter.told_share(&mut ban, SHARE_NS_MAX + 1, SHARE_ELSEWHERE_NS_MAX);
+        assert!(is_spin(waiter.next(|| 2, false)));
+        waiter.told_share(&mut ban, SHARE_NS_MAX + 1, SHARE_NS_MAX);
+        assert!(!is_spin(waiter.next(|| 3, false)));
+        assert!(!waiter.told_share(&mut ban, SHARED_NS_MIN - 1, SHARE_NS_MAX));
+        assert_eq!(waiter.shared_ns(), 3 * SHARE_NS_MAX + 2);
         assert!(wait(&mut ban).may_share());
     }
 
     #[test]
-    fn whoever_takes_longer_than_a_spin_bans_yields_and_long_spins_for_a_while() {
+    fn shares_that_are_slow_together_ban_yields_and_long_spins_for_a_while() {
         let mut ban = YieldBan::NONE;
-        let mut waiter = wait(&mut ban);
-        waiter.told_share(&mut ban, 2 * u64::from(POLICY.spin_ns_max) + 1);
-        assert_eq!(ban.waits_left(), POLICY.yield_ban_waits_min);
+        let policy = WaitPolicy { slow_yields_ns_max: 500_000, ..POLICY };
+        let mut share = |duration_ns| {
+            let mut waiter = Waiter::new(&policy, &mut ban, 0);
+            waiter.told_share(&mut ban, duration_ns, SHARE_NS_MAX);
+            ban.waits_left()
+        };
+        assert_eq!(share(300_000), 0);
+        // One that is fast makes up for a part.
+        assert_eq!(share(SHARE_SLOW_NS_MIN), 0);
+        assert_eq!(share(201_000), 0);
+        assert_eq!(share(SHARE_SLOW_NS_MIN + 1), POLICY.yield_ban_waits_min);
         let mut banned = wait(&mut ban);
         assert!(!banned.may_share());
-        let after = |ns| move || u64::from(ns);
-        assert!(matches!(banned.next(after(0), false), Step::Spin { .. }));
-        assert!(matches!(banned.next(after(POLICY.spin_ns_min), false), Step::Sleep { .. }));
+        assert!(matches!(banned.next(|| 0, false), Step::Spin { .. }));
+        let after_ns = u64::from(POLICY.spin_ns_min);
+        assert!(matches!(banned.next(|| after_ns, false), Step::Sleep { .. }));
+        let never = WaitPolicy { yield_ban_waits_max: 0, ..POLICY };
+        let mut ban = YieldBan::NONE;
+        Waiter::new(&never, &mut ban, 0).told_share(&mut ban, u64::MAX, SHARE_NS_MAX);
+        assert_eq!(ban.waits_left(), 0);
     }
 
     #[test]
@@ -513,10 +559,13 @@ mod tests {
     }
 
     #[test]
-    fn one_wait_in_so_many_that_no_spin_would_have_reached_has_the_longest_tried() {
-        let waits = 100_000..100_000 + 16 * TRIED_ONE_IN;
-        let tried = waits.filter(|&waited_ns| POLICY.adapt(2_000, waited_ns) == POLICY.spin_ns_max);
-        assert_eq!(tried.count(), 16);
+    fn one_wait_in_256_that_no_spin_would_have_reached_has_the_longest_tried() {
+        for step_ns in [1, 10, 16, 40, 256] {
+            let waits = (0..16 * 256).map(|at| 100_000 + at * step_ns);
+            let is_tried = |waited_ns| POLICY.adapt(2_000, waited_ns) == POLICY.spin_ns_max;
+            let tried = waits.filter(|&waited_ns| is_tried(waited_ns)).count();
+            assert!((8..=24).contains(&tried), "{tried} of 16 with steps of {step_ns} ns");
+        }
     }
 
     #[test]

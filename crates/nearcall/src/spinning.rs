@@ -9,15 +9,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use nearcall_core::{Waiter, YieldBan};
+use nearcall_os::forks::PerProcess;
 use nearcall_os::{clock, processor};
 
-static SPINNERS: Spinners = Spinners::new();
-
-/// However few processors there are, so many threads may spin.
-const SPINNERS_MIN: u32 = 2;
-
-/// A yield that takes less has gone to nobody.
-const SHARED_NS_MIN: u64 = 1_000;
+static SPINNERS: PerProcess<Spinners> = PerProcess::new();
 
 #[derive(Debug)]
 struct Spinners {
@@ -33,46 +28,51 @@ pub(crate) struct Spinner<'s> {
     spinners: &'s Spinners,
 }
 
+/// Those of this process: in a child of fork(2) none of its parent's threads spins.
+fn spinners() -> &'static Spinners {
+    SPINNERS.own(Spinners::new)
+}
+
 /// Processor time that threads of this process have spent spinning for replies and for calls.
 ///
 /// # Cost: one load.
 pub fn spun() -> Duration {
     // Relaxed: a figure for people.
-    Duration::from_nanos(SPINNERS.spun_ns.load(Ordering::Relaxed))
+    Duration::from_nanos(spinners().spun_ns.load(Ordering::Relaxed))
 }
 
 /// Asks whether this thread may spin. `None`: enough do.
 pub(crate) fn begin() -> Option<Spinner<'static>> {
-    SPINNERS.begin()
+    spinners().begin()
 }
 
 /// How often a wait polls that was told to spin, once it has let others have its processor between
 /// two spins, unless yields are banned: what it spins for may want just that one, as a server does
-/// that is called back. Where somebody has had it, that was a spin already.
+/// that is called back. Where somebody has had it, that was a spin already. For `patience_ns` see
+/// [`Waiter::told_share`].
 ///
 /// # Cost: one system call, of 0.3 us if nobody else is ready.
-pub(crate) fn share(polls: u32, waiter: &mut Waiter<'_>, ban: &mut YieldBan) -> u32 {
+pub(crate) fn share(
+    polls: u32,
+    waiter: &mut Waiter<'_>,
+    ban: &mut YieldBan,
+    patience_ns: u64,
+) -> u32 {
     if !waiter.may_share() {
         return polls;
     }
-    let yielded_ns = yield_timed();
-    waiter.told_share(ban, yielded_ns);
-    polls_after(polls, yielded_ns)
-}
-
-/// The same whether or not yields are banned.
-pub(crate) fn share_in_any_case(polls: u32) -> u32 {
-    polls_after(polls, yield_timed())
-}
-
-fn yield_timed() -> u64 {
     let before = clock::ticks();
     processor::yield_now();
-    clock::ns_since(before)
+    match waiter.told_share(ban, clock::ns_since(before), patience_ns) {
+        true => polls.min(1),
+        false => polls,
+    }
 }
 
-fn polls_after(polls: u32, yielded_ns: u64) -> u32 {
-    if yielded_ns < SHARED_NS_MIN { polls } else { polls.min(1) }
+/// One less than there are processors, and at least two: who waits for a server, and the processor
+/// of its own domain that this one calls back meanwhile.
+fn max_of(processor_count: usize) -> u32 {
+    (processor_count as u32).saturating_sub(1).max(2)
 }
 
 impl Spinners {
@@ -80,10 +80,8 @@ impl Spinners {
         Spinners { count: AtomicU32::new(0), spun_ns: AtomicU64::new(0), max: OnceLock::new() }
     }
 
-    /// One less than there are processors, and at least two: who waits for a server, and the
-    /// processor of its own domain that this one calls back meanwhile.
     fn max(&self) -> u32 {
-        *self.max.get_or_init(|| (processor::count_allowed() as u32 - 1).max(SPINNERS_MIN))
+        *self.max.get_or_init(|| max_of(processor::count_allowed()))
     }
 
     fn begin(&self) -> Option<Spinner<'_>> {
@@ -137,14 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_always_two_who_may() {
-        assert!(Spinners::new().max() >= 2);
-    }
-
-    #[test]
-    fn a_yield_that_somebody_has_had_was_a_spin() {
-        assert_eq!(polls_after(64, SHARED_NS_MIN - 1), 64);
-        assert_eq!(polls_after(64, SHARED_NS_MIN), 1);
-        assert_eq!(polls_after(0, SHARED_NS_MIN), 0);
+    fn there_are_always_two_who_may_and_otherwise_one_less_than_there_are_processors() {
+        assert_eq!([1, 2, 3, 4, 64].map(max_of), [2, 2, 2, 3, 63]);
     }
 }

@@ -1,6 +1,8 @@
 //! Procedures on E-stacks: one that waits leaves its processor to other calls (L26 to L29; design
 //! note 0027).
 
+use std::io::Read;
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -366,6 +368,30 @@ fn calls_over_the_number_of_estacks_wait_for_one() {
     // As many as there are callers, if nothing limits them.
     let most = client.most_waiting().unwrap();
     assert!((1..=FEW).contains(&most), "{most} waited on one processor, of {FEW} at most");
+}
+
+#[test]
+fn what_came_with_a_call_that_is_not_begun_is_closed() {
+    let scene = scene_with(1);
+    let client = &scene.client;
+    let sleep = |client: &GuestsClient, number| client.later(number, 1_000).unwrap();
+    let (mut theirs, ours) = std::io::pipe().unwrap();
+    let hasty = client.with_deadline(Duration::from_millis(50));
+    // It may run if the sleeper has woken by then, and may be given up before it is taken.
+    until("it is given up", || {
+        let mut is_given_up = false;
+        calls_at_once(client, 1, sleep, || {
+            until_wait(client, 1);
+            is_given_up = hasty.have(ours.as_fd()).is_err_and(|error| is_late(&error));
+        });
+        is_given_up
+    });
+    drop(ours);
+    // Behind whatever has waited for the E-stack.
+    client.null().unwrap();
+    let reading = thread::spawn(move || theirs.read(&mut [0]).unwrap());
+    until("it is closed", || reading.is_finished());
+    assert_eq!(reading.join().unwrap(), 0);
 }
 
 #[test]

@@ -9,7 +9,9 @@ use nearcall_abi::ProcedureName;
 use nearcall_core::termination::{Outcome, Proof, classify};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::waiting::yield_share_ns;
-use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
+use nearcall_core::{
+    PeerFault, Phase, RevokeReason, SHARE_NS_MAX, Sequence, Step, TurnWord, Waiter, YieldBan,
+};
 use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
@@ -76,7 +78,7 @@ impl Wait<'_> {
         let outcome = loop {
             match waiter.next(clock::now_ns, self.same_processor) {
                 Step::Spin { polls } => {
-                    self.spin(spinning::share(polls, &mut waiter, &mut ban));
+                    self.spin(spinning::share(polls, &mut waiter, &mut ban, SHARE_NS_MAX));
                 }
                 Step::Yield => {
                     processor::yield_now();
@@ -86,7 +88,7 @@ impl Wait<'_> {
                     now = after;
                 }
                 Step::Sleep { slice_ns } => {
-                    end_spinning(&mut spinner, clock::ns_since(start));
+                    end_spinning(&mut spinner, clock::ns_since(start), &waiter);
                     if cancellation::is_cancelled() {
                         break self.give_up_cancelled(clock::ns_since(start));
                     }
@@ -117,7 +119,7 @@ impl Wait<'_> {
         YIELD_BAN.set(ban);
         if !self.same_processor {
             let waited_ns = clock::ns_since(start);
-            end_spinning(&mut spinner, waited_ns);
+            end_spinning(&mut spinner, waited_ns, &waiter);
             binding.told_wait(self.procedure, spin_ns, waited_ns);
         }
         outcome
@@ -283,9 +285,13 @@ impl Wait<'_> {
 }
 
 /// Lets another thread spin. The first time counts.
-pub(super) fn end_spinning(spinner: &mut Option<Spinner<'static>>, spun_ns: u64) {
+pub(super) fn end_spinning(
+    spinner: &mut Option<Spinner<'static>>,
+    waited_ns: u64,
+    waiter: &Waiter<'_>,
+) {
     if let Some(spinner) = spinner.take() {
-        spinner.end(spun_ns);
+        spinner.end(waited_ns.saturating_sub(waiter.shared_ns()));
     }
 }
 

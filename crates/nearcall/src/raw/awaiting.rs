@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use nearcall_abi::ProcedureName;
 use nearcall_core::turn::{self, Poll as Seen};
-use nearcall_core::{Sequence, Step, Waiter, YieldBan};
+use nearcall_core::{SHARE_NS_MAX, Sequence, Step, Waiter, YieldBan};
 use nearcall_os::{HeadWords, clock, processor};
 
 use super::call::{is_replied, poll_for_a_while};
@@ -278,14 +278,17 @@ impl<'b> UnderWay<'b> {
             Stage::Awake(wakeful) => *wakeful,
             _ => self.begin(wait, now_ns, &mut ban),
         };
+        let shared_ns = wakeful.waiter.shared_ns();
         let step = wakeful.waiter.next(|| now_ns, wait.same_processor);
         let next = match step {
             Step::Spin { polls } => match spinning::begin() {
                 Some(spinner) => {
                     if is_alone {
-                        wait.spin(polls);
+                        let waiter = &mut wakeful.waiter;
+                        wait.spin(spinning::share(polls, waiter, &mut ban, SHARE_NS_MAX));
                     }
-                    spinner.end(clock::now_ns() - now_ns);
+                    let shared_ns = wakeful.waiter.shared_ns() - shared_ns;
+                    spinner.end((clock::now_ns() - now_ns).saturating_sub(shared_ns));
                     Next::Look
                 }
                 None => Next::Wait,

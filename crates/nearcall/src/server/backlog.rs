@@ -12,12 +12,13 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, MutexGuard};
 
-use nearcall_core::{Mode, Sequence};
+use nearcall_core::{Mode, SHARE_NS_MAX, Sequence, Step, WaitPolicy, Waiter};
 use nearcall_os::forks::OwnLock;
 use nearcall_os::{HeadWords, clock, futex, processor};
 
 use super::binding::ServerBinding;
 use super::{current, holding, run};
+use crate::client::wait::YIELD_BAN;
 use crate::domain::DomainCore;
 use crate::spinning;
 
@@ -205,16 +206,22 @@ impl Backlog {
     }
 
     /// Takes a call, or looks for one for a while: `None` if none came.
-    pub fn take_soon(&self, spin_ns: u32) -> Option<Waiting> {
+    pub fn take_soon(&self, policy: &WaitPolicy) -> Option<Waiting> {
         self.take().or_else(|| {
             let spinner = spinning::begin()?;
             // Relaxed, both: see `take_left`.
             self.idle.fetch_add(1, Ordering::Relaxed);
+            let mut ban = YIELD_BAN.get();
+            let mut waiter = Waiter::new(policy, &mut ban, policy.spin_ns_max);
             let begin = clock::ticks();
-            while !self.is_some() && clock::ns_since(begin) < u64::from(spin_ns) {
-                processor::relax();
+            while !self.is_some()
+                && let Step::Spin { polls } = waiter.next(clock::now_ns, false)
+            {
+                let polls = spinning::share(polls, &mut waiter, &mut ban, SHARE_NS_MAX);
+                (0..polls).take_while(|_| !self.is_some()).for_each(|_| processor::relax());
             }
-            spinner.end(clock::ns_since(begin));
+            YIELD_BAN.set(ban);
+            spinner.end(clock::ns_since(begin).saturating_sub(waiter.shared_ns()));
             // Relaxed: as above.
             self.idle.fetch_sub(1, Ordering::Relaxed);
             self.take()
@@ -239,7 +246,7 @@ pub(crate) fn take_calls(core: &Arc<DomainCore>) {
     holding::judge(core);
     let mut snapshot = core.table.load();
     current::serve_from(&snapshot);
-    while let Some(waiting) = backlog.take_soon(core.options.wait.spin_ns_max) {
+    while let Some(waiting) = backlog.take_soon(&core.options.wait) {
         if snapshot.epoch != core.table.epoch() {
             snapshot = core.table.load();
             current::serve_from(&snapshot);

@@ -2,8 +2,8 @@
 //! until somebody wakes them (design note 0022).
 //!
 //! Whoever they wait for may want the processor that the watcher polls on, and their client, who
-//! spins on another one, waits for both. So while there are any the watcher lets others have its
-//! processor between two spins, however long these take.
+//! spins on another one, waits for both. So while there are any the watcher has more patience with
+//! who takes that between two spins.
 
 use std::sync::Arc;
 

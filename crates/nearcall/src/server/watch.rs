@@ -12,7 +12,7 @@ use nearcall_core::linger::LingerSearch;
 use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
 use nearcall_core::waiting::yield_share_ns;
-use nearcall_core::{Mode, Priority, Step, Waiter, YieldBan};
+use nearcall_core::{Mode, Priority, SHARE_ELSEWHERE_NS_MAX, SHARE_NS_MAX, Step, Waiter, YieldBan};
 use nearcall_os::clock;
 use nearcall_os::futex::Woken;
 use nearcall_os::processor::{self, Linger};
@@ -45,6 +45,16 @@ const NO_PROCESSOR: u32 = u32::MAX;
 
 /// Who has polled for so long for a call may find that housekeeping looks after lives no more.
 const LONG_NS: u64 = lives::SLICE.as_nanos() as u64 / 2;
+
+/// What ends a wait in which nobody sleeps.
+enum Ended {
+    /// Something came.
+    Found,
+    /// Bindings have come or gone, or another one is to watch.
+    Changed,
+    /// Nothing has come, and it is time to sleep.
+    Idle,
+}
 
 /// One processor's watch.
 pub(crate) struct Watch<'c> {
@@ -361,35 +371,37 @@ impl<'c> Watch<'c> {
         let is_in_vain = self.was_woken && !self.has_served() && self.awake.is_in_vain();
         let is_elsewhere = !is_in_vain && self.client_processor != processor::current();
         let spinner = is_elsewhere.then(spinning::begin).flatten();
-        let may_spin_ns = if spinner.is_some() { self.spin_ns } else { 0 };
-        let is_idle = self.wait_awake(start, may_spin_ns);
+        let has_spun = spinner.is_some();
+        let core = self.core;
+        let may_spin_ns = if has_spun { self.spin_ns } else { 0 };
+        let mut waiter = Waiter::new(&core.options.wait, &mut self.ban, may_spin_ns);
+        let ended = self.wait_awake(start, &mut waiter);
         let waited_ns = clock::ns_since(start);
         if let Some(spinner) = spinner {
-            spinner.end(waited_ns);
+            spinner.end(waited_ns.saturating_sub(waiter.shared_ns()));
         }
-        if is_idle {
-            return self.sleep();
-        }
-        if waited_ns > u64::from(self.spin_ns) / 2 {
-            self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
+        match ended {
+            Ended::Idle => return self.sleep(),
+            Ended::Found if has_spun && waited_ns > u64::from(self.spin_ns) / 2 => {
+                self.spin_ns = core.options.wait.adapt(self.spin_ns, waited_ns);
+            }
+            Ended::Found | Ended::Changed => {}
         }
         if waited_ns >= LONG_NS {
-            self.core.housekeeping.note_awake();
+            core.housekeeping.note_awake();
         }
     }
 
-    /// True: nothing has come since `now`, in ticks, and it is time to sleep.
-    fn wait_awake(&mut self, mut now: u64, may_spin_ns: u32) -> bool {
-        let policy = &self.core.options.wait;
-        let mut waiter = Waiter::new(policy, &mut self.ban, may_spin_ns);
+    /// Spins and yields as `waiter` says, from `now` on, in ticks.
+    fn wait_awake(&mut self, mut now: u64, waiter: &mut Waiter<'_>) -> Ended {
         loop {
             let was_called_here = std::mem::take(&mut self.is_called_here);
             let same_processor = was_called_here || self.client_processor == processor::current();
             match waiter.next(clock::now_ns, same_processor) {
                 Step::Spin { polls } => {
-                    for _ in 0..self.share(polls, &mut waiter) {
+                    for _ in 0..self.share(polls, waiter) {
                         if self.poll() {
-                            return false;
+                            return Ended::Found;
                         }
                         processor::relax();
                     }
@@ -402,27 +414,27 @@ impl<'c> Watch<'c> {
                     waiter.told_yield(&mut self.ban, yield_share_ns(took_ns, callers));
                     now = after;
                     if self.poll() {
-                        return false;
+                        return Ended::Found;
                     }
                 }
                 // Others, on other processors, have not been looked at since.
-                Step::Sleep { .. } if was_called_here && self.poll() => return false,
-                Step::Sleep { .. } | Step::GiveUp => return true,
+                Step::Sleep { .. } if was_called_here && self.poll() => return Ended::Found,
+                Step::Sleep { .. } | Step::GiveUp => return Ended::Idle,
             }
             if self.is_over() || self.core.table.epoch() != self.snapshot.epoch {
-                return false;
+                return Ended::Changed;
             }
         }
     }
 
     /// How often to poll, once others have had the processor: another server, say, that this one's
-    /// client calls in turn with it, or whoever goes on with calls of this one. What those take is
-    /// no third thread's, however long it is.
+    /// client calls in turn with it, or whoever goes on with calls of this one.
     fn share(&mut self, polls: u32, waiter: &mut Waiter<'_>) -> u32 {
-        match self.processors.elsewhere.are_some() {
-            true => spinning::share_in_any_case(polls),
-            false => spinning::share(polls, waiter, &mut self.ban),
-        }
+        let patience_ns = match self.processors.elsewhere.are_some() {
+            true => SHARE_ELSEWHERE_NS_MAX,
+            false => SHARE_NS_MAX,
+        };
+        spinning::share(polls, waiter, &mut self.ban, patience_ns)
     }
 
     /// Parks until a bell rings.

@@ -71,12 +71,12 @@ const SCRIPTS: &[Script] = &[
     Script {
         name: "a binding without descriptors",
         answer: |s| bound(s, 0, []),
-        told: "descriptors",
+        told: "came with 0 descriptors",
     },
     Script {
         name: "a binding with one",
         answer: |s| bound(s, 0, [replies()?]),
-        told: "descriptors",
+        told: "came with 1 descriptor,",
     },
     Script {
         name: "sparse replies",

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nearcall_core::astack_list::Claimer;
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{
-    BindingState, Phase, RevokeReason, Sequence, Step, TurnWord, WaitPolicy, Waiter,
+    BindingState, Phase, RevokeReason, SHARE_NS_MAX, Sequence, Step, TurnWord, WaitPolicy, Waiter,
 };
 use nearcall_os::clock;
 use nearcall_os::futex::{self, Watched, Woken};
@@ -385,7 +385,7 @@ fn idle_by(
     loop {
         match waiter.next(|| now_ns, is_here) {
             Step::Spin { polls } => {
-                spin(idle, spinning::share(polls, &mut waiter, &mut ban));
+                spin(idle, spinning::share(polls, &mut waiter, &mut ban, SHARE_NS_MAX));
             }
             Step::Yield => {
                 // The server does all that is posted meanwhile.
@@ -394,7 +394,7 @@ fn idle_by(
                 waiter.told_yield(&mut ban, (clock::now_ns() - now_ns) / calls.max(1));
             }
             Step::Sleep { slice_ns } => {
-                end_spinning(&mut spinner, now_ns - start_ns);
+                end_spinning(&mut spinner, now_ns - start_ns, &waiter);
                 if sleeps == 0 {
                     current::call_for_relief();
                 }
@@ -414,7 +414,7 @@ fn idle_by(
         }
     }
     YIELD_BAN.set(ban);
-    end_spinning(&mut spinner, now_ns - start_ns);
+    end_spinning(&mut spinner, now_ns - start_ns, &waiter);
     now_ns - start_ns
 }
 

@@ -113,6 +113,7 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: usize, words: HeadWords) -
     let host = host().or_else(|| host_of(&*current::domain()?));
     let Some((host, binding)) = host.zip(current::served_binding()) else {
         current::leave_call();
+        call.binding.forget_descriptors(index);
         return Some(Replied::refused(Status::Refused));
     };
     let guest = GuestCall {
@@ -245,6 +246,7 @@ impl Guest for GuestCall {
         let astack = self.binding.astack(self.index);
         // It may have waited for this E-stack for longer than its client for it.
         if turn::is_given_up(&astack.head().turn, self.sequence) {
+            self.binding.forget_descriptors(self.index);
             return (Replied::refused(Status::Refused), None);
         }
         let call = ServedCall::new(&self.binding, astack, self.words.message_bytes());
