@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn nothing_is_injected_into_what_no_life_makes() {
-        let setup = Setup { seed: 1, is_nightly: false, root: ".".into() };
+        let setup = Setup { seed: 1, is_nightly: false, is_untimed: false, root: ".".into() };
         let most = BTreeMap::from([("fstat".to_owned(), 2), ("dup3".to_owned(), 1)]);
         let injects = disturbances(&setup, Side::Client, &most).concat();
         let at = |time| injects.iter().filter(|inject| inject.time == time).count();
