@@ -1,4 +1,5 @@
-//! `campaign [--only T7] [--seed N] [--nightly] [--untimed]`: the rows of the acceptance table, a line each.
+//! `campaign [--only T7] [--seed N] [--nightly] [--untimed]`: the rows of the acceptance table, a
+//! line each.
 
 #![forbid(unsafe_code)]
 
