@@ -75,7 +75,7 @@ pub fn set_aside(
     let variable_at = message.has_payloads.then_some(message.variable_at);
     arguments.defer(variable_at, |call| {
         let call = SetAside { object: Arc::clone(object), procedure, call, came };
-        if let Err(call) = queue.push_call(call) {
+        if let Some(call) = queue.push_call(call) {
             call.refuse();
         }
     })

@@ -144,16 +144,14 @@ impl Queue {
         self.tell(self.told(), |told| told.woken.push(number));
     }
 
-    /// Has the loop run a call.
-    ///
-    /// # Errors: it is closed.
-    pub fn push_call(&self, call: SetAside) -> Result<(), SetAside> {
+    /// Has the loop run a call, or gives it back if that is closed.
+    pub fn push_call(&self, call: SetAside) -> Option<SetAside> {
         let told = self.told();
         if told.is_none() {
-            return Err(call);
+            return Some(call);
         }
         self.tell(told, |told| told.calls.push(call));
-        Ok(())
+        None
     }
 }
 
