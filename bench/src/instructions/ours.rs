@@ -88,6 +88,8 @@ fn patient() -> DomainOptions {
     options.processors_max = 1;
     options.wait.linger_cycles_max = 0;
     options.wait.spin_ns_max = u32::MAX;
+    // Also where yields are banned.
+    options.wait.spin_ns_min = u32::MAX;
     options.wait.spin_ns_min = u32::MAX;
     options
 }

@@ -351,6 +351,8 @@ pub fn patient() -> DomainOptions {
     let mut options = DomainOptions::default();
     options.wait.linger_cycles_max = 0;
     options.wait.spin_ns_max = u32::MAX;
+    // Also where yields are banned.
+    options.wait.spin_ns_min = u32::MAX;
     options
 }
 

@@ -67,4 +67,4 @@ pub use fairness::Priority;
 pub use fault::PeerFault;
 pub use index::{AStackIndex, ClaimedIndex, Incarnation, ProcedureIndex};
 pub use turn::{Mode, Phase, Sequence, TurnWord};
-pub use waiting::{SHARE_ELSEWHERE_NS_MAX, SHARE_NS_MAX, Step, WaitPolicy, Waiter, YieldBan};
+pub use waiting::{Step, WaitPolicy, Waiter, YieldBan};

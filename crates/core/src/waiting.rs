@@ -73,12 +73,6 @@ const FAST_YIELD_SAVES_NS: u64 = 2_000;
 /// A yield between two spins that takes less has gone to nobody.
 const SHARED_NS_MIN: u64 = 1_000;
 
-/// Who has had the processor for longer between two spins did more than look for something, too.
-pub const SHARE_NS_MAX: u64 = 10_000;
-
-/// The same where others of the process go on with calls: what they do is what is waited for.
-pub const SHARE_ELSEWHERE_NS_MAX: u64 = SHARE_SLOW_NS_MIN;
-
 /// A yield between two spins that takes longer is slow: twice the longest spin that is usual.
 const SHARE_SLOW_NS_MIN: u64 = 100_000;
 
@@ -208,18 +202,14 @@ impl<'p> Waiter<'p> {
         !self.is_banned
     }
 
-    /// A yield between two spins took `duration_ns`. Who has had the processor for longer than
-    /// `patience_ns` computes: this wait does not spin on. Slow is one that no spin of somebody
-    /// else's explains. Once those have taken too long together, less what is fast, yields are
-    /// banned, for as short as any: none of these is on the way of a call that does not come
-    /// meanwhile. False: nobody has had it.
-    pub fn told_share(&mut self, ban: &mut YieldBan, duration_ns: u64, patience_ns: u64) -> bool {
+    /// A yield between two spins took `duration_ns`. Slow is one that no spin of somebody else's
+    /// explains. Once those have taken too long together, less what is fast, yields are banned, for
+    /// as short as any: none of these is on the way of a call that does not come meanwhile. False:
+    /// nobody has had the processor.
+    pub fn told_share(&mut self, ban: &mut YieldBan, duration_ns: u64) -> bool {
         let is_shared = duration_ns >= SHARED_NS_MIN;
         if is_shared {
             self.shared_ns = self.shared_ns.saturating_add(duration_ns);
-        }
-        if duration_ns > patience_ns {
-            self.spin_ns = 0;
         }
         if duration_ns <= SHARE_SLOW_NS_MIN {
             ban.slow_ns = ban.slow_ns.saturating_sub(FAST_YIELD_SAVES_NS);
@@ -497,20 +487,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_that_spins_does_not_spin_on_where_somebody_computes() {
+    fn what_others_have_between_two_spins_is_told_apart_from_what_nobody_has() {
         let mut ban = YieldBan::NONE;
         let mut waiter = wait(&mut ban);
-        let is_spin = |step| matches!(step, Step::Spin { .. });
-        assert!(is_spin(waiter.next(|| 0, false)) && waiter.may_share());
-        waiter.told_share(&mut ban, SHARE_NS_MAX, SHARE_NS_MAX);
-        assert!(is_spin(waiter.next(|| 1, false)));
-        waiter.told_share(&mut ban, SHARE_NS_MAX + 1, SHARE_ELSEWHERE_NS_MAX);
-        assert!(is_spin(waiter.next(|| 2, false)));
-        waiter.told_share(&mut ban, SHARE_NS_MAX + 1, SHARE_NS_MAX);
-        assert!(!is_spin(waiter.next(|| 3, false)));
-        assert!(!waiter.told_share(&mut ban, SHARED_NS_MIN - 1, SHARE_NS_MAX));
-        assert_eq!(waiter.shared_ns(), 3 * SHARE_NS_MAX + 2);
-        assert!(wait(&mut ban).may_share());
+        assert!(waiter.may_share());
+        assert!(!waiter.told_share(&mut ban, SHARED_NS_MIN - 1));
+        assert!(waiter.told_share(&mut ban, SHARED_NS_MIN));
+        assert!(waiter.told_share(&mut ban, SHARE_SLOW_NS_MIN + 1));
+        assert_eq!(waiter.shared_ns(), SHARED_NS_MIN + SHARE_SLOW_NS_MIN + 1);
     }
 
     #[test]
@@ -519,7 +503,7 @@ mod tests {
         let policy = WaitPolicy { slow_yields_ns_max: 500_000, ..POLICY };
         let mut share = |duration_ns| {
             let mut waiter = Waiter::new(&policy, &mut ban, 0);
-            waiter.told_share(&mut ban, duration_ns, SHARE_NS_MAX);
+            waiter.told_share(&mut ban, duration_ns);
             ban.waits_left()
         };
         assert_eq!(share(300_000), 0);
@@ -534,7 +518,7 @@ mod tests {
         assert!(matches!(banned.next(|| after_ns, false), Step::Sleep { .. }));
         let never = WaitPolicy { yield_ban_waits_max: 0, ..POLICY };
         let mut ban = YieldBan::NONE;
-        Waiter::new(&never, &mut ban, 0).told_share(&mut ban, u64::MAX, SHARE_NS_MAX);
+        Waiter::new(&never, &mut ban, 0).told_share(&mut ban, u64::MAX);
         assert_eq!(ban.waits_left(), 0);
     }
 

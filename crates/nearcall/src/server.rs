@@ -8,7 +8,6 @@ pub(crate) mod clerk;
 pub(crate) mod current;
 pub(crate) mod deferred;
 pub(crate) mod descriptors;
-mod elsewhere;
 pub(crate) mod estacks;
 pub(crate) mod exchange;
 pub(crate) mod exported;

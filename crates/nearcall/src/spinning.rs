@@ -48,22 +48,17 @@ pub(crate) fn begin() -> Option<Spinner<'static>> {
 
 /// How often a wait polls that was told to spin, once it has let others have its processor between
 /// two spins, unless yields are banned: what it spins for may want just that one, as a server does
-/// that is called back. Where somebody has had it, that was a spin already. For `patience_ns` see
-/// [`Waiter::told_share`].
+/// that is called back, or an event loop that goes on with a call. Where somebody has had it, that
+/// was a spin already.
 ///
 /// # Cost: one system call, of 0.3 us if nobody else is ready.
-pub(crate) fn share(
-    polls: u32,
-    waiter: &mut Waiter<'_>,
-    ban: &mut YieldBan,
-    patience_ns: u64,
-) -> u32 {
+pub(crate) fn share(polls: u32, waiter: &mut Waiter<'_>, ban: &mut YieldBan) -> u32 {
     if !waiter.may_share() {
         return polls;
     }
     let before = clock::ticks();
     processor::yield_now();
-    match waiter.told_share(ban, clock::ns_since(before), patience_ns) {
+    match waiter.told_share(ban, clock::ns_since(before)) {
         true => polls.min(1),
         false => polls,
     }

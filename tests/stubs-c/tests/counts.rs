@@ -58,6 +58,8 @@ fn serve() {
         let mut options = DomainOptions::default();
         options.wait.linger_cycles_max = 0;
         options.wait.spin_ns_max = u32::MAX;
+        // Also where yields are banned.
+        options.wait.spin_ns_min = u32::MAX;
         Domain::with_options(options)
     };
     serve_here_in(domain, |domain, name| Clerk::export(domain, name, BriefEntries::new(Tester)));

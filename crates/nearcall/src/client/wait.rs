@@ -9,9 +9,7 @@ use nearcall_abi::ProcedureName;
 use nearcall_core::termination::{Outcome, Proof, classify};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::waiting::yield_share_ns;
-use nearcall_core::{
-    PeerFault, Phase, RevokeReason, SHARE_NS_MAX, Sequence, Step, TurnWord, Waiter, YieldBan,
-};
+use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
 use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
@@ -78,7 +76,7 @@ impl Wait<'_> {
         let outcome = loop {
             match waiter.next(clock::now_ns, self.same_processor) {
                 Step::Spin { polls } => {
-                    self.spin(spinning::share(polls, &mut waiter, &mut ban, SHARE_NS_MAX));
+                    self.spin(spinning::share(polls, &mut waiter, &mut ban));
                 }
                 Step::Yield => {
                     processor::yield_now();

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use nearcall_abi::ProcedureName;
 use nearcall_core::turn::{self, Poll as Seen};
-use nearcall_core::{SHARE_NS_MAX, Sequence, Step, Waiter, YieldBan};
+use nearcall_core::{Sequence, Step, Waiter, YieldBan};
 use nearcall_os::{HeadWords, clock, processor};
 
 use super::call::{is_replied, poll_for_a_while};
@@ -285,7 +285,7 @@ impl<'b> UnderWay<'b> {
                 Some(spinner) => {
                     if is_alone {
                         let waiter = &mut wakeful.waiter;
-                        wait.spin(spinning::share(polls, waiter, &mut ban, SHARE_NS_MAX));
+                        wait.spin(spinning::share(polls, waiter, &mut ban));
                     }
                     let shared_ns = wakeful.waiter.shared_ns() - shared_ns;
                     spinner.end((clock::now_ns() - now_ns).saturating_sub(shared_ns));

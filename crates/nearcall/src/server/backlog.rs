@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, MutexGuard};
 
-use nearcall_core::{Mode, SHARE_NS_MAX, Sequence, Step, WaitPolicy, Waiter};
+use nearcall_core::{Mode, Sequence, Step, WaitPolicy, Waiter};
 use nearcall_os::forks::OwnLock;
 use nearcall_os::{HeadWords, clock, futex, processor};
 
@@ -217,7 +217,7 @@ impl Backlog {
             while !self.is_some()
                 && let Step::Spin { polls } = waiter.next(clock::now_ns, false)
             {
-                let polls = spinning::share(polls, &mut waiter, &mut ban, SHARE_NS_MAX);
+                let polls = spinning::share(polls, &mut waiter, &mut ban);
                 (0..polls).take_while(|_| !self.is_some()).for_each(|_| processor::relax());
             }
             YIELD_BAN.set(ban);

@@ -19,7 +19,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use nearcall_os::segment::Segment;
 
 use super::current::{self, CurrentCall, current_call};
-use super::elsewhere::Elsewhere;
 use super::feeds::source::Asker;
 use super::run;
 use crate::raw::{Arguments, Malformed, Outcome, Refusal, Replied, ServedCall};
@@ -42,7 +41,6 @@ pub struct Deferred {
     /// The segment that its arguments lie in, if they are out of line.
     request: Option<Arc<Segment>>,
     is_replied: bool,
-    _elsewhere: Option<Elsewhere>,
 }
 
 /// Sets `call` aside, and gives it to `keep`. Its variable part begins at byte `variable_at`, if it
@@ -97,9 +95,7 @@ impl Deferred {
         }
         let current = current_call().ok_or_else(|| Box::new(Refusal::Ended))?;
         let (message_bytes, request) = (call.message_bytes, call.request().cloned());
-        let domain = current.domain.upgrade();
-        let _elsewhere = domain.map(|domain| domain.processors.elsewhere.begin());
-        Ok(Deferred { call: current, message_bytes, feed, request, is_replied: false, _elsewhere })
+        Ok(Deferred { call: current, message_bytes, feed, request, is_replied: false })
     }
 
     /// Enters its procedure again, on this thread, which serves no call. It finds items, or that

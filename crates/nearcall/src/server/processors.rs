@@ -15,7 +15,6 @@ use super::backlog::{self, Backlog};
 use super::binding::ServerBinding;
 use super::current;
 use super::deferred::Deferred;
-use super::elsewhere::CallsElsewhere;
 use super::estacks;
 use super::feeds::makers::Makers;
 use super::feeds::source::Asker;
@@ -90,8 +89,6 @@ pub(crate) struct Processors {
     pub holding: Holding,
     /// Calls that the watcher has found and hands over.
     pub backlog: Backlog,
-    /// Calls that other threads of the process go on with.
-    pub elsewhere: CallsElsewhere,
     /// What E-stacks need.
     #[cfg(feature = "threads")]
     pub estacks: estacks::Common,
@@ -124,7 +121,6 @@ impl Processors {
             makers: Makers::default(),
             holding: Holding::default(),
             backlog: Backlog::new(processors_max),
-            elsewhere: CallsElsewhere::default(),
             #[cfg(feature = "threads")]
             estacks: estacks::Common::default(),
         }

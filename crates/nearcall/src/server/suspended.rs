@@ -27,7 +27,6 @@ use nearcall_core::Sequence;
 
 use super::binding::ServerBinding;
 use super::current;
-use super::elsewhere::Elsewhere;
 use super::run;
 use crate::domain::DomainCore;
 use crate::raw::{Arguments, Finish, Outcome, Refusal, Replied, ServedCall};
@@ -45,15 +44,9 @@ pub(crate) struct Suspended {
     message_bytes: u32,
     until_ns: Option<u64>,
     /// `None` once it has returned, and while it is polled.
-    waiting: Mutex<Option<Waiting>>,
+    procedure: Mutex<Option<Procedure>>,
     /// It is in its domain's list, or about to be.
     is_woken: AtomicBool,
-}
-
-/// A procedure that waits until it is woken.
-struct Waiting {
-    procedure: Procedure,
-    _elsewhere: Option<Elsewhere>,
 }
 
 /// The suspended calls of a binding, by their A-stacks.
@@ -83,10 +76,10 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: Procedure) -> Outcome {
         index,
         message_bytes: call.message_bytes,
         until_ns: current::until_ns(),
-        waiting: Mutex::new(None),
+        procedure: Mutex::new(None),
         is_woken: AtomicBool::new(false),
     });
-    let finish = suspended.poll_once(&mut suspended.waiting(), procedure);
+    let finish = suspended.poll_once(&mut suspended.procedure(), procedure);
     if let Some(finish) = finish {
         return finish(Arguments::new(call));
     }
@@ -95,14 +88,14 @@ pub(crate) fn begin(call: &ServedCall<'_>, procedure: Procedure) -> Outcome {
 }
 
 impl Suspended {
-    fn waiting(&self) -> MutexGuard<'_, Option<Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn procedure(&self) -> MutexGuard<'_, Option<Procedure>> {
+        self.procedure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Polls it, and keeps it if it has to wait. A procedure that panics is dropped.
     fn poll_once(
         self: &Arc<Self>,
-        kept: &mut Option<Waiting>,
+        kept: &mut Option<Procedure>,
         procedure: Procedure,
     ) -> Option<Finish> {
         let waker = Waker::from(Arc::clone(self));
@@ -118,9 +111,7 @@ impl Suspended {
         // Not before: surroundings that panic behind the poll end the call.
         if let Some(procedure) = pending {
             self.binding.suspended.insert(self);
-            let domain = self.domain.upgrade();
-            let _elsewhere = domain.map(|domain| domain.processors.elsewhere.begin());
-            *kept = Some(Waiting { procedure, _elsewhere });
+            *kept = Some(procedure);
         }
         finish
     }
@@ -130,8 +121,8 @@ impl Suspended {
         // AcqRel: a wake from here on is another one; what was done before the one that brought us
         // here is seen by the poll.
         self.is_woken.swap(false, Ordering::AcqRel);
-        let mut kept = self.waiting();
-        let Some(Waiting { procedure, .. }) = kept.take() else {
+        let mut kept = self.procedure();
+        let Some(procedure) = kept.take() else {
             return;
         };
         current::enter_call(self.binding.key, self.index);
@@ -153,7 +144,7 @@ impl Suspended {
 
     /// Nobody will see what it returns. One that is being polled is dropped after that.
     fn end(&self) {
-        let mut kept = match self.waiting.try_lock() {
+        let mut kept = match self.procedure.try_lock() {
             Ok(mut kept) => kept.take(),
             Err(TryLockError::Poisoned(kept)) => kept.into_inner().take(),
             Err(TryLockError::WouldBlock) => None,

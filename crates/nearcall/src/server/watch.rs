@@ -12,7 +12,7 @@ use nearcall_core::linger::LingerSearch;
 use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
 use nearcall_core::waiting::yield_share_ns;
-use nearcall_core::{Mode, Priority, SHARE_ELSEWHERE_NS_MAX, SHARE_NS_MAX, Step, Waiter, YieldBan};
+use nearcall_core::{Mode, Priority, Step, Waiter, YieldBan};
 use nearcall_os::clock;
 use nearcall_os::futex::Woken;
 use nearcall_os::processor::{self, Linger};
@@ -399,7 +399,7 @@ impl<'c> Watch<'c> {
             let same_processor = was_called_here || self.client_processor == processor::current();
             match waiter.next(clock::now_ns, same_processor) {
                 Step::Spin { polls } => {
-                    for _ in 0..self.share(polls, waiter) {
+                    for _ in 0..spinning::share(polls, waiter, &mut self.ban) {
                         if self.poll() {
                             return Ended::Found;
                         }
@@ -425,16 +425,6 @@ impl<'c> Watch<'c> {
                 return Ended::Changed;
             }
         }
-    }
-
-    /// How often to poll, once others have had the processor: another server, say, that this one's
-    /// client calls in turn with it, or whoever goes on with calls of this one.
-    fn share(&mut self, polls: u32, waiter: &mut Waiter<'_>) -> u32 {
-        let patience_ns = match self.processors.elsewhere.are_some() {
-            true => SHARE_ELSEWHERE_NS_MAX,
-            false => SHARE_NS_MAX,
-        };
-        spinning::share(polls, waiter, &mut self.ban, patience_ns)
     }
 
     /// Parks until a bell rings.

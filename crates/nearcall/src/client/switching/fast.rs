@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use nearcall_core::astack_list::Claimer;
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::{
-    BindingState, Phase, RevokeReason, SHARE_NS_MAX, Sequence, Step, TurnWord, WaitPolicy, Waiter,
+    BindingState, Phase, RevokeReason, Sequence, Step, TurnWord, WaitPolicy, Waiter,
 };
 use nearcall_os::clock;
 use nearcall_os::futex::{self, Watched, Woken};
@@ -385,7 +385,7 @@ fn idle_by(
     loop {
         match waiter.next(|| now_ns, is_here) {
             Step::Spin { polls } => {
-                spin(idle, spinning::share(polls, &mut waiter, &mut ban, SHARE_NS_MAX));
+                spin(idle, spinning::share(polls, &mut waiter, &mut ban));
             }
             Step::Yield => {
                 // The server does all that is posted meanwhile.
