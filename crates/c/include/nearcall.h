@@ -731,9 +731,11 @@ bool nearcall_arguments_descriptors(nearcall_served *call, nearcall_descriptor *
 /* False, always. */
 NEARCALL_RARE bool nearcall_refuse_arguments(nearcall_served *call, nearcall_malformed malformed);
 NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach breach);
-/* Of a procedure that raised what its interface does not declare, or panicked. */
-NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call, uint32_t outcome);
-/* Of what a procedure in C++ has returned; as nearcall_panic, but for what its client is told. */
+/* Of a procedure that raised what its interface does not declare, returned what cannot be sent, or
+ * panicked. */
+NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call,
+                                          const nearcall_environment *environment);
+/* Of what a procedure in C++ has returned, and why it cannot be sent. */
 NEARCALL_RARE void nearcall_refuse_returned(nearcall_environment *environment, const char *why);
 /* Of an item that the feed of that procedure has made. */
 NEARCALL_RARE bool nearcall_refuse_item(nearcall_environment *environment, const char *procedure,

@@ -101,7 +101,8 @@ template <class U> void check_case(const char *name, const U &value, std::size_t
         throw call_error(NEARCALL_USAGE,
                          "the discriminator of " + std::string(name) + " is " + discriminator +
                              ", which selects alternative " + std::to_string(selected) +
-                             ", and it holds alternative " + std::to_string(held));
+                             ", and it holds alternative " + std::to_string(held),
+                         reason::out_of_range);
     }
 }
 
@@ -293,8 +294,9 @@ void give_boxes(const char *name, const T &value, C &target, std::uint32_t depth
     try {
         nc_give(value, target, depth);
     } catch (const empty_box &) {
-        throw call_error(NEARCALL_USAGE, "a value of " + std::string(name) +
-                                             " is 0, allowed is one that is there");
+        throw call_error(NEARCALL_USAGE,
+                         "a value of " + std::string(name) + " is 0, allowed is one that is there",
+                         reason::out_of_range);
     }
 }
 

@@ -1,6 +1,7 @@
 //! `nearcall compile` and `nearcall plan`: the whole compiler, and the compiler up to its last
 //! step but one.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
@@ -110,8 +111,25 @@ fn names() -> PossibleValuesParser {
 }
 
 fn why_no_directory(path: &Path) -> String {
-    let why = if path.exists() { "is none" } else { "is not there: make it first" };
+    // Without a `/` at the end, with which a link would stand for what it leads to.
+    let found = path.components().as_path().symlink_metadata();
+    let why = match found {
+        Ok(found) if found.is_symlink() => why_no_directory_behind(path),
+        Ok(_) => String::from("is none"),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            String::from("is not there: make it first")
+        }
+        Err(error) => format!("cannot be looked at: {error}"),
+    };
     format!(" ({} {why})", path.display())
+}
+
+/// Why what a link leads to is none.
+fn why_no_directory_behind(link: &Path) -> String {
+    match link.metadata() {
+        Ok(_) => String::from("is none"),
+        Err(error) => format!("is a link that cannot be followed: {error}"),
+    }
 }
 
 fn write(path: &Path, file: &Output) -> Result<(), Failure> {

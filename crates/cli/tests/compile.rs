@@ -4,6 +4,7 @@ mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Stdio;
 
@@ -83,6 +84,21 @@ fn a_language_of_several_files_wants_a_directory() {
     let (code, _, errors) = run(&directory, &["compile", "-l", "c", "good.idl", "-o", "good.h"]);
     assert_eq!(code, 1);
     assert!(errors.contains("name their directory, -o DIR (good.h is none)"), "{errors}");
+    // A link to what is not there, one to itself, and what lies behind a file.
+    symlink("gone", directory.path().join("dangling")).unwrap();
+    symlink("turning", directory.path().join("turning")).unwrap();
+    symlink("good.h", directory.path().join("linked")).unwrap();
+    for (output, why) in [
+        ("dangling", "(dangling is a link that cannot be followed: No such file"),
+        ("dangling/", "(dangling/ is a link that cannot be followed: No such file"),
+        ("turning", "(turning is a link that cannot be followed: Too many levels"),
+        ("linked", "(linked is none)"),
+        ("turning/stubs", "(turning/stubs cannot be looked at: Too many levels"),
+        ("good.h/stubs", "(good.h/stubs cannot be looked at: Not a directory"),
+    ] {
+        let (code, _, errors) = run(&directory, &["compile", "-l", "c", "good.idl", "-o", output]);
+        assert!(code == 1 && errors.contains(why), "{errors}");
+    }
     let (code, nothing, errors) =
         run(&directory, &["compile", "--language", "c", "good.idl", "-o", "."]);
     assert_eq!((code, nothing.as_str(), errors.as_str()), (0, "", ""));

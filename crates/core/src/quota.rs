@@ -229,6 +229,13 @@ impl Meter {
         self.paid_ns = paid_ns + RECORD_NS;
         Some(core::mem::take(&mut self.dropped))
     }
+
+    /// A record is written whatever was written before; how many were not since the last one.
+    pub fn write(&mut self, now_ns: u64) -> u64 {
+        let paid_ns = self.paid_ns.max(now_ns) + RECORD_NS;
+        self.paid_ns = paid_ns.min(now_ns + BURST * RECORD_NS);
+        core::mem::take(&mut self.dropped)
+    }
 }
 
 /// A meter for each user, of no more users than there may be.
@@ -250,15 +257,24 @@ impl Meters {
     /// A user about whom nothing was written for a while is forgotten once there are many; if as
     /// many are written about at once, further ones are one user.
     pub fn admit(&mut self, user: User, now_ns: u64) -> Option<u64> {
+        self.meter(user, now_ns).admit(now_ns)
+    }
+
+    /// A record about `user` is written, as by [`Meter::write`].
+    pub fn write(&mut self, user: User, now_ns: u64) -> u64 {
+        self.meter(user, now_ns).write(now_ns)
+    }
+
+    fn meter(&mut self, user: User, now_ns: u64) -> &mut Meter {
         let is_known = self.by_user.contains_key(&user);
         if !is_known && self.by_user.len() >= METERS_MAX && self.look_ns <= now_ns {
             self.forget_silent(now_ns);
             self.look_ns = now_ns + RECORD_NS;
         }
         if is_known || self.by_user.len() < METERS_MAX {
-            self.by_user.entry(user).or_default().admit(now_ns)
+            self.by_user.entry(user).or_default()
         } else {
-            self.others.admit(now_ns)
+            &mut self.others
         }
     }
 
@@ -393,6 +409,19 @@ mod tests {
         assert_eq!(meter.admit(7 + RECORD_NS), Some(1_000 - BURST));
         assert_eq!(meter.admit(7 + RECORD_NS), None);
         assert_eq!(meter.admit(7 + 1_000 * RECORD_NS), Some(1));
+    }
+
+    #[test]
+    fn a_record_that_is_always_written_says_what_was_dropped_and_owes_no_more_than_a_burst() {
+        let mut meters = Meters::default();
+        let written = (0..1_000).filter(|_| meters.admit(A, 7).is_some()).count() as u64;
+        assert_eq!(meters.write(A, 7), 1_000 - written);
+        let dropped = (0..1_000).map(|_| meters.write(A, 7)).sum::<u64>();
+        assert_eq!((dropped, meters.admit(A, 7)), (0, None));
+        assert_eq!(meters.admit(A, 7 + RECORD_NS), Some(1));
+        // One that is written takes the place of one that is not.
+        assert_eq!(meters.write(B, 7), 0);
+        assert_eq!((0..BURST).filter(|_| meters.admit(B, 7).is_some()).count() as u64, BURST - 1);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Audit records: every bind, every refusal of one, every call that the policy does not let its
 //! client make, and every end of a binding, as events of the target `nearcall::audit`. How they
 //! are written, as lines of JSON or otherwise, is the subscriber's business. Records about one user
-//! come in bursts and then at a pace; what is left out is counted in the next one.
+//! come in bursts and then at a pace; what is left out is counted in the next one. The first call
+//! of each procedure that a client may not call is never left out, where its bind was not.
 
 use std::sync::{Mutex, PoisonError};
 
-use nearcall_abi::ProcedureName;
 use nearcall_core::RevokeReason;
 use nearcall_core::quota::{Meters, User};
 use nearcall_os::clock;
+use tracing::Level;
 
 use crate::server::importer::Importer;
 
@@ -64,11 +65,13 @@ macro_rules! record {
 }
 
 impl Audit {
-    /// It was bound, by this rule.
-    pub fn bound(&self, subject: Subject<'_>, rule: &str) {
-        if let Some(dropped) = admit(&self.meters, subject.importer) {
+    /// It was bound, by this rule. Whether that was not left out.
+    pub fn bound(&self, subject: Subject<'_>, rule: &str) -> bool {
+        let dropped = admit(&self.meters, subject.importer);
+        if let Some(dropped) = dropped {
             record!(subject, dropped, "bound", rule = rule);
         }
+        dropped.is_some()
     }
 
     /// It was not, by this rule or for another reason.
@@ -78,19 +81,27 @@ impl Audit {
         }
     }
 
-    /// It has called a procedure that its rule does not let it call.
-    pub fn not_permitted(&self, subject: Subject<'_>, procedure: &ProcedureName) {
-        if let Some(dropped) = admit(&self.calls, subject.importer) {
-            let procedure = tracing::field::display(procedure);
-            record!(subject, dropped, "not_permitted", procedure = procedure);
+    /// It has called a procedure that its rule does not let it call, of this operation. The first
+    /// such call is not left out for those before it: a client would hide one behind many others.
+    pub fn not_permitted(&self, subject: Subject<'_>, operation: &str, is_first: bool) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let (user, now_ns) = (subject.importer.uid(), clock::now_ns());
+        let dropped = match is_first {
+            true => Some(calls.write(user, now_ns)),
+            false => calls.admit(user, now_ns),
+        };
+        drop(calls);
+        if let Some(dropped) = dropped {
+            record!(subject, dropped, "not_permitted", procedure = operation);
         }
     }
 
-    /// Its binding has ended.
-    pub fn revoked(&self, subject: Subject<'_>, reason: RevokeReason) {
+    /// Its binding has ended, after so many calls that were not permitted, if any.
+    pub fn revoked(&self, subject: Subject<'_>, reason: RevokeReason, not_permitted: Option<u64>) {
         let reason = reason.to_string();
         if let Some(dropped) = admit(&self.meters, subject.importer) {
-            record!(subject, dropped, "revoked", reason = reason.as_str());
+            let (reason, calls) = (reason.as_str(), not_permitted);
+            record!(subject, dropped, "revoked", reason = reason, not_permitted = calls);
         }
     }
 
@@ -100,6 +111,11 @@ impl Audit {
         let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         warnings[cause as usize].admit(user, clock::now_ns())
     }
+}
+
+/// Whether anybody listens to records.
+pub(crate) fn is_heard() -> bool {
+    tracing::enabled!(target: TARGET, Level::INFO)
 }
 
 fn admit(meters: &Mutex<Meters>, importer: &Importer) -> Option<u64> {
@@ -119,6 +135,7 @@ mod tests {
         let (audit, importer) = (Audit::default(), Importer::of(&here).unwrap());
         while admit(&audit.calls, &importer).is_some() {}
         assert_eq!(admit(&audit.meters, &importer), Some(0));
+        assert_eq!(audit.calls.lock().unwrap().write(importer.uid(), clock::now_ns()), 1);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::client::linkage::Linkage;
 use crate::domain::Domain;
 use crate::error::BindError;
 use crate::region::{self, RegionBytes, Segments};
-use crate::server::binding::{Parts as ServerParts, ServerAStack, ServerBinding};
+use crate::server::binding::{NotPermitted, Parts as ServerParts, ServerAStack, ServerBinding};
 use crate::server::clerk::Clerk;
 use crate::server::handshake;
 use crate::server::importer::Importer;
@@ -52,8 +52,7 @@ fn make(
     theirs.set_behind(server.quotas.behind(importer.uid()));
     let member = server.join_class(ClassName::of(importer.uid(), None)).map_err(refused)?;
     let bell = member.bell_descriptor.try_clone().map_err(refused)?;
-    let bell = domain.core().bells.receive(bell);
-    let bell = bell.map_err(refused)?;
+    let bell = domain.core().bells.receive(bell).map_err(refused)?;
     let classes = interface.classes;
     let bytes = RegionBytes::of(classes).expect("the compiler made a class list");
     let (client_heads, server_heads) = Segment::heap(bytes.heads, Sealing::BothWrite);
@@ -65,6 +64,7 @@ fn make(
         account: Account::new(&server.quotas, importer.uid(), Limits::default()),
         charges: Vec::new(),
         permitted: None,
+        not_permitted: NotPermitted::default(),
         priority: Priority::default(),
         audit: Arc::clone(&server.audit),
         key: server.table.new_key(lane),

@@ -223,10 +223,16 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
     Ok(Rules { rules })
 }
 
-/// The key of a value, by what stands before that; `None`: it is no value of a key.
+/// The key of a value, by what stands before that; `None`: it is no value of a key. A value begins
+/// in the line of its key, and a `=` within a comment or a text is behind no key.
 fn key_of(before: &str) -> Option<&str> {
-    let key = before.trim_end().strip_suffix('=')?.trim_end();
-    key.rsplit(|each: char| each.is_whitespace() || "{,".contains(each)).next()
+    let line = before.rsplit('\n').next()?;
+    if line.contains(['#', '"', '\'']) {
+        return None;
+    }
+    let blank = [' ', '\t'];
+    let key = line.trim_end_matches(blank).strip_suffix('=')?.trim_end_matches(blank);
+    key.rsplit([' ', '\t', '{', ',']).next()
 }
 
 fn rule(entry: Entry) -> Result<Rule, PolicyError> {
@@ -420,6 +426,10 @@ mod tests {
         check_refused(list, "line 5: invalid type: integer `7`, expected a string");
         check_refused("[[rule]]\nid = \"a\"\npriority = \"high\"\nverdict = \"admit\"", "high");
         check_refused("rule", "line 1");
+        let (blank, dotted) = ("uid\t= \t-1", "user.bindings_max=0");
+        let keyed = |line: &str| format!("[[rule]]\nid = \"a\"\n{line}\nverdict = \"admit\"");
+        check_refused(&keyed(blank), "line 3: uid: invalid value");
+        check_refused(&keyed(dotted), "line 3: user.bindings_max: invalid value");
         check_refused("[rule]\nid = \"a\"\nverdict = \"admit\"", "behind `[[rule]]`");
         let held = |key: &str| format!("[[rule]]\nid = \"a\"\nverdict = \"admit\"\n{key} = 7");
         check_refused(&held("user"), "which user a rule is for is said by `uid`");
@@ -433,6 +443,20 @@ mod tests {
         check_refused(&limited("own_bytes_max = \"1 GiB\""), "expected a nonzero u64");
         let of_binding = limited("").replace("user", "binding") + "bindings_max = 1";
         check_refused(&of_binding, "bindings_max");
+    }
+
+    #[test]
+    fn a_comment_is_no_key() {
+        let header = "# =======\n# Backup\n# =======\n[[rule]]\nid = \"a\"\n";
+        assert_eq!(parse(header).unwrap_err().to_string(), "line 4: missing field `verdict`");
+        let above = "[[rule]]\n# the uid =\nuids = 3\n";
+        let error = parse(above).unwrap_err().to_string();
+        assert!(error.starts_with("line 3: unknown field `uids`"), "{error}");
+        // What is wrong stands within a text, behind one, or within a comment.
+        for line in ["label = \"uid =\\q\"", "label = \"uid =\" =", "# uid =\u{7f}"] {
+            let error = parse(&format!("[[rule]]\n{line}\n")).unwrap_err().to_string();
+            assert!(error.starts_with("line 2: ") && !error.contains("uid:"), "{error}");
+        }
     }
 
     #[test]

@@ -264,7 +264,7 @@ void nearcall_entry_Adder_null(const nearcall_server_Adder *nc_server, nearcall_
     nearcall_begin(&nc_env);
     nc_server->null(nc_server->self, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -287,7 +287,7 @@ void nearcall_entry_Adder_add(const nearcall_server_Adder *nc_server, nearcall_s
     b = (int32_t)nearcall_get_u32(nc_fixed, 4);
     nc_returned = nc_server->add(nc_server->self, a, b, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -303,7 +303,7 @@ static void nearcall_answer_Adder_null(nearcall_served *nc_call,
     (void)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -337,7 +337,7 @@ static void nearcall_answer_Adder_add(nearcall_served *nc_call,
     int32_t nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);

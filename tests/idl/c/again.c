@@ -408,7 +408,7 @@ void nearcall_entry_Again_ask(const nearcall_server_Again *nc_server, nearcall_s
     key = (int32_t)nearcall_get_u32(nc_fixed, 0);
     nc_returned = nc_server->ask(nc_server->self, key, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -437,7 +437,7 @@ void nearcall_entry_Again_look(const nearcall_server_Again *nc_server, nearcall_
     name = nearcall_taken(&nc_takes[0]);
     nc_returned = nc_server->look(nc_server->self, name, &is_old, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned._length);
@@ -462,7 +462,7 @@ void nearcall_entry_Again_once(const nearcall_server_Again *nc_server, nearcall_
     key = (int32_t)nearcall_get_u32(nc_fixed, 0);
     nc_returned = nc_server->once(nc_server->self, key, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -480,7 +480,7 @@ static void nearcall_answer_Again_ask(nearcall_served *nc_call,
     int32_t nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -525,7 +525,7 @@ static void nearcall_answer_Again_look(nearcall_served *nc_call,
     nearcall_sequence_octet nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned._length);
@@ -573,7 +573,7 @@ static void nearcall_answer_Again_once(nearcall_served *nc_call,
     int32_t nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);

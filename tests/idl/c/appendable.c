@@ -967,7 +967,7 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
     }
     nc_returned = nc_server->echo(nc_server->self, &given, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_encode_growing_Item(&nc_writers[0], &nc_returned);
@@ -1038,7 +1038,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (all._length > 8u) {
@@ -1071,7 +1071,7 @@ void nearcall_entry_growing_Shelf_count(const nearcall_server_growing_Shelf *nc_
     least = (int32_t)nearcall_get_u32(nc_fixed, 0);
     nc_returned = nc_server->count(nc_server->self, least, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -1096,7 +1096,7 @@ static void nearcall_answer_growing_Shelf_echo(nearcall_served *nc_call,
     growing_Item nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_encode_growing_Item(&nc_writers[0], &nc_returned);
@@ -1175,7 +1175,7 @@ static void nearcall_answer_growing_Shelf_swap(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (nc_deferred->all._length > 8u) {
@@ -1252,7 +1252,7 @@ static void nearcall_answer_growing_Shelf_count(nearcall_served *nc_call,
     int32_t nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);

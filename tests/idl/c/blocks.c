@@ -392,7 +392,7 @@ void nearcall_entry_Blocks_apply(const nearcall_server_Blocks *nc_server, nearca
     nearcall_arguments_fixed(nc_call, (uint8_t *)&turn, 128);
     nc_server->apply(nc_server->self, &turn, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -409,7 +409,7 @@ void nearcall_entry_Blocks_invert(const nearcall_server_Blocks *nc_server, nearc
     nearcall_arguments_fixed(nc_call, (uint8_t *)&turn, 128);
     nc_server->invert(nc_server->self, &turn, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){(const uint8_t *)&turn, NULL, 128, 0, 0, 0, NULL};
@@ -425,7 +425,7 @@ void nearcall_entry_Blocks_latest(const nearcall_server_Blocks *nc_server, nearc
     nearcall_begin(&nc_env);
     nc_server->latest(nc_server->self, &turn, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){(const uint8_t *)&turn, NULL, 128, 0, 0, 0, NULL};
@@ -446,7 +446,7 @@ void nearcall_entry_Blocks_apply_to(const nearcall_server_Blocks *nc_server, nea
     memcpy(&turn, nc_fixed + 8, 128);
     nc_server->apply_to(nc_server->self, &turn, shape, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -471,7 +471,7 @@ void nearcall_entry_Blocks_solve(const nearcall_server_Blocks *nc_server, nearca
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     memcpy(nc_results + 0, &turn, 128);
@@ -487,7 +487,7 @@ static void nearcall_answer_Blocks_apply(nearcall_served *nc_call,
     (void)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -520,7 +520,7 @@ static void nearcall_answer_Blocks_invert(nearcall_served *nc_call,
     nearcall_deferred_Blocks_invert *const nc_deferred = (nearcall_deferred_Blocks_invert *)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){(const uint8_t *)&nc_deferred->turn, NULL, 128, 0, 0, 0, NULL};
@@ -553,7 +553,7 @@ static void nearcall_answer_Blocks_latest(nearcall_served *nc_call,
     nearcall_deferred_Blocks_latest *const nc_deferred = (nearcall_deferred_Blocks_latest *)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){(const uint8_t *)&nc_deferred->turn, NULL, 128, 0, 0, 0, NULL};
@@ -585,7 +585,7 @@ static void nearcall_answer_Blocks_apply_to(nearcall_served *nc_call,
     (void)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -629,7 +629,7 @@ static void nearcall_answer_Blocks_solve(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     memcpy(nc_results + 0, &nc_deferred->turn, 128);

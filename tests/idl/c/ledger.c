@@ -766,7 +766,7 @@ void nearcall_entry_Ledger_rows(const nearcall_server_Ledger *nc_server, nearcal
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (nc_made.next == NULL) {
@@ -813,7 +813,7 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_write_batch(&nc_writers[0], &nc_batch);
@@ -846,7 +846,7 @@ void nearcall_entry_Ledger_load(const nearcall_server_Ledger *nc_server, nearcal
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (nc_made.take == NULL) {
@@ -912,7 +912,7 @@ void nearcall_entry_Ledger_put_load(const nearcall_server_Ledger *nc_server, nea
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -943,7 +943,7 @@ void nearcall_entry_Ledger_end_load(const nearcall_server_Ledger *nc_server, nea
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -964,7 +964,7 @@ void nearcall_entry_Ledger_follow(const nearcall_server_Ledger *nc_server, nearc
     if (nc_env.outcome != NEARCALL_RETURNED) {
         /* Zero beside an exception is nothing, and not standard input. */
         nc_returned = nc_returned == 0 ? -1 : nc_returned;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_sent[0] = (nearcall_descriptor){"returned", NEARCALL_DESCRIPTOR_SOCKET, false, 0, nc_returned};
@@ -1008,7 +1008,7 @@ void nearcall_entry_Ledger_find(const nearcall_server_Ledger *nc_server, nearcal
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u8(nc_results, 0, nc_returned >= 0);
@@ -1064,7 +1064,7 @@ static void nearcall_answer_Ledger_follow(nearcall_served *nc_call,
     int nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_sent[0] = (nearcall_descriptor){"returned", NEARCALL_DESCRIPTOR_SOCKET, false, 0, nc_returned};
@@ -1118,7 +1118,7 @@ static void nearcall_answer_Ledger_find(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u8(nc_results, 0, nc_returned >= 0);

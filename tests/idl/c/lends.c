@@ -262,7 +262,7 @@ void nearcall_entry_lends_Reader_both(const nearcall_server_lends_Reader *nc_ser
     looked_at._buffer = nearcall_taken(&nc_takes[2]);
     nc_returned = nc_server->both(nc_server->self, name, &first, &looked_at, &second, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -288,7 +288,7 @@ void nearcall_entry_lends_Reader_changed(const nearcall_server_lends_Reader *nc_
     nearcall_lend_room(nc_call, 48, NEARCALL_UNBOUNDED);
     nc_server->changed(nc_server->self, &data, nc_call, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, nearcall_room_bytes(nc_call));
@@ -312,7 +312,7 @@ void nearcall_entry_lends_Reader_told(const nearcall_server_lends_Reader *nc_ser
     }
     nc_server->told(nc_server->self, &data, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -498,7 +498,7 @@ void nearcall_entry_lends_Plain_looked_at(const nearcall_server_lends_Plain *nc_
     data._buffer = nearcall_taken(&nc_takes[0]);
     nc_server->looked_at(nc_server->self, &data, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -513,7 +513,7 @@ static void nearcall_answer_lends_Plain_looked_at(nearcall_served *nc_call,
     (void)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};

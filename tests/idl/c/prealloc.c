@@ -1015,7 +1015,7 @@ void nearcall_entry_Samples_read(const nearcall_server_Samples *nc_server, nearc
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -1045,7 +1045,7 @@ void nearcall_entry_Samples_image(const nearcall_server_Samples *nc_server, near
     nearcall_lend_room(nc_call, 48, 4096u);
     nc_server->image(nc_server->self, at, nc_call, &rest, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, nearcall_room_bytes(nc_call));
@@ -1079,7 +1079,7 @@ void nearcall_entry_Samples_title(const nearcall_server_Samples *nc_server, near
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nearcall_text_bytes(nc_returned));
@@ -1104,7 +1104,7 @@ void nearcall_entry_Samples_pairs(const nearcall_server_Samples *nc_server, near
     nearcall_begin(&nc_env);
     nc_server->pairs(nc_server->self, &all, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (all._length > 100u) {
@@ -1139,7 +1139,7 @@ void nearcall_entry_Samples_judged(const nearcall_server_Samples *nc_server, nea
     at = (uint32_t)nearcall_get_u32(nc_fixed, 0);
     nc_returned = nc_server->judged(nc_server->self, at, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_encode_sequence_Judged(&nc_writers[0], &nc_returned);
@@ -1178,7 +1178,7 @@ static void nearcall_answer_Samples_read(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_returned);
@@ -1241,7 +1241,7 @@ static void nearcall_answer_Samples_title(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nearcall_text_bytes(nc_returned));
@@ -1290,7 +1290,7 @@ static void nearcall_answer_Samples_pairs(nearcall_served *nc_call,
     nearcall_deferred_Samples_pairs *const nc_deferred = (nearcall_deferred_Samples_pairs *)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (nc_deferred->all._length > 100u) {
@@ -1343,7 +1343,7 @@ static void nearcall_answer_Samples_judged(nearcall_served *nc_call,
     nearcall_sequence_Judged nc_returned = nc_deferred->nc_returned;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_encode_sequence_Judged(&nc_writers[0], &nc_returned);

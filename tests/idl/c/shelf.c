@@ -640,7 +640,7 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (nc_returned._length > 100u) {
@@ -685,7 +685,7 @@ void nearcall_entry_shelf_Shelf_read(const nearcall_server_shelf_Shelf *nc_serve
     nearcall_lend_room(nc_call, 48, 4096u);
     nc_server->read(nc_server->self, title, nc_call, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, nearcall_room_bytes(nc_call));
@@ -709,7 +709,7 @@ void nearcall_entry_shelf_Shelf_note(const nearcall_server_shelf_Shelf *nc_serve
     }
     nc_server->note(nc_server->self, stars, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -741,7 +741,7 @@ static void nearcall_answer_shelf_Shelf_find(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (nc_returned._length > 100u) {
@@ -818,7 +818,7 @@ static void nearcall_answer_shelf_Shelf_note(nearcall_served *nc_call,
     (void)nc_held;
     if (nc_came != NULL) {
         const nearcall_environment nc_env = *nc_came;
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};

@@ -846,7 +846,7 @@ void nearcall_entry_talks_Talks_talk(const nearcall_server_talks_Talks *nc_serve
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (!nearcall_open_exchange(nc_call, &nc_returned, &_sink)) {
@@ -877,7 +877,7 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
             nearcall_reply_with(nc_call, &nc_message, 1);
             goto nc_done;
         }
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nearcall_write_batch(&nc_writers[0], nc_batch);
@@ -960,7 +960,7 @@ void nearcall_entry_talks_Talks_end_talk(const nearcall_server_talks_Talks *nc_s
         goto nc_done;
     }
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
@@ -981,7 +981,7 @@ void nearcall_entry_talks_Talks_pass(const nearcall_server_talks_Talks *nc_serve
     nearcall_make_exchange(nc_call, &nearcall_exchange_talks_Talks_pass, &nc_inlet, &nc_outlet);
     nc_server->pass(nc_server->self, (nearcall_inlet_talks_Talks_pass *)nc_inlet, (nearcall_outlet_talks_Talks_pass *)nc_outlet, &nc_env);
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     if (!nearcall_open_exchange(nc_call, &nc_returned, &_sink)) {
@@ -1005,7 +1005,7 @@ static void nearcall_finish_next_talks_Talks_pass(nearcall_served *nc_call,
     const bool is_last = nc_is_last;
     nearcall_put nc_puts[1];
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_returned._buffer = (double *)nc_batch->items;
@@ -1080,7 +1080,7 @@ void nearcall_entry_talks_Talks_end_pass(const nearcall_server_talks_Talks *nc_s
         goto nc_done;
     }
     if (nc_env.outcome != NEARCALL_RETURNED) {
-        nearcall_refuse_raised(nc_call, nc_env.outcome);
+        nearcall_refuse_raised(nc_call, &nc_env);
         goto nc_done;
     }
     nc_message = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};

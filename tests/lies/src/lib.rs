@@ -58,13 +58,15 @@ pub enum Kind {
     Exception,
     /// Too few open files, too many, or one of another kind.
     Descriptor,
+    /// Nothing in the place of an open file that is absent.
+    Absence,
     /// A feed that is not open, a batch that is not due, or one of nothing that is not the last.
     Feed,
 }
 
 impl Kind {
     /// Every one.
-    pub const ALL: [Kind; 15] = [
+    pub const ALL: [Kind; 16] = [
         Kind::Enumerator,
         Kind::Boolean,
         Kind::Character,
@@ -79,6 +81,7 @@ impl Kind {
         Kind::Key,
         Kind::Exception,
         Kind::Descriptor,
+        Kind::Absence,
         Kind::Feed,
     ];
 }

@@ -351,18 +351,22 @@ impl Maker<'_> {
         // Where most are there: of what is absent any kind is right.
         let fullest = told.iter().max_by_key(|told| told.opened().len()).expect("it is told");
         let (right, _) = self.write(fullest, None);
+        let lie = |kind, place| Purpose::Lie(Lie { kind, place, variant: 0 });
         let mut wrong: Vec<_> = opened::wrong(&right.descriptors)
             .into_iter()
-            .map(|(place, descriptors)| (place, Message { descriptors, ..right.clone() }))
+            .map(|(place, descriptors)| (Message { descriptors, ..right.clone() }, place))
+            .map(|(message, place)| self.case(message, lie(Kind::Descriptor, place)))
             .collect();
         let emptiest = told.iter().min_by_key(|told| told.opened().len()).expect("it is told");
         let (right, descriptors) = (self.write(emptiest, None).0, emptiest.opened());
-        if descriptors.len() < right.descriptors.len() {
-            // As many go as if all were there.
-            wrong.push((String::from("none for what is absent"), Message { descriptors, ..right }));
+        if emptiest.descriptors.iter().any(|passed| passed.is_optional) {
+            let is_any_absent = descriptors.len() < right.descriptors.len();
+            assert!(is_any_absent, "no value of {} has one that is absent", self.operation.name);
+            // Something has to go in the place of what is absent, too: here nothing does.
+            let message = Message { descriptors, ..right };
+            wrong.push(self.case(message, lie(Kind::Absence, String::new())));
         }
-        let lie = |place| Purpose::Lie(Lie { kind: Kind::Descriptor, place, variant: 0 });
-        wrong.into_iter().map(|(place, message)| self.case(message, lie(place))).collect()
+        wrong
     }
 
     /// A message that is sent for a purpose.

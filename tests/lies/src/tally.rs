@@ -252,7 +252,7 @@ fn is_passed_with(form: Form, side: Side) -> bool {
 
 /// Whether it stands where a value of the interface file's should.
 fn is_about_a_value(kind: Kind) -> bool {
-    !matches!(kind, Kind::Exception | Kind::Descriptor | Kind::Feed)
+    !matches!(kind, Kind::Exception | Kind::Descriptor | Kind::Absence | Kind::Feed)
 }
 
 #[cfg(test)]

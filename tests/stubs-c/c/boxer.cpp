@@ -138,12 +138,14 @@ void call(const boxing::Trees &trees) {
     CHECK(trees.counted(twig) == 7);
 }
 
+// A box without a value, a union that holds another case, and nesting are all out of range.
 template <class F> void expect_refusal(F function, const std::string &why) {
     try {
         function();
         CHECK(false);
     } catch (const nearcall::call_error &error) {
         CHECK(error.outcome == NEARCALL_USAGE && error.what() == why);
+        CHECK(error.reason() == nearcall::reason::out_of_range);
     }
 }
 

@@ -59,12 +59,12 @@ void shut_down(const nearcall::domain &domain) {
     CHECK(error->incarnation() == 0 && error->may_retry());
 }
 
-/* What C++ refuses by itself has no reason but its words. */
+/* What C++ refuses by itself has the reason that C has. */
 void refused(const nearcall::domain &domain) {
     const again::Again client(domain, "mortal");
     again::Octets octets;
     const auto error = error_of([&] { client.carry(0, std::string(1, '\0'), octets); });
-    CHECK(error && error->outcome == NEARCALL_USAGE && error->reason() == reason::none);
+    CHECK(error && error->outcome == NEARCALL_USAGE && error->reason() == reason::text);
     CHECK(error->incarnation() == 0 && !error->may_retry());
 }
 

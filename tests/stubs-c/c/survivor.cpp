@@ -1,6 +1,8 @@
 /* A client of again.idl in C++ whose servers end under it: `survivor NAME`. Another one takes the
  * name each time but the last. */
+#include <memory>
 #include <optional>
+#include <thread>
 
 #include "again.hpp"
 #include "check.h"
@@ -114,6 +116,22 @@ void in_vain(const nearcall::domain &domain, const std::string &name) {
                 name + "\" was not ready within 20ms"));
 }
 
+/* Threads share a client that one of them replaces: the number of the server's process, as another
+ * thread is told it meanwhile. */
+std::int32_t replaced(again::Again client) {
+    auto shared = std::make_shared<const again::Again>(std::move(client));
+    std::int32_t pid = 0;
+    std::thread caller([&] {
+        const auto own = std::atomic_load(&shared);
+        pid = own->pid();
+    });
+    const auto last = std::atomic_load(&shared);
+    std::atomic_store(&shared, std::make_shared<const again::Again>(rebind(*last)));
+    caller.join();
+    CHECK(shared != last && shared->pid() == pid);
+    return pid;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -126,8 +144,9 @@ int main(int argc, char **argv) {
         const auto fourth = raised(third);
         const auto fifth = failed(fourth);
         const auto sixth = posted(fifth);
-        const auto seventh = posted_once(sixth);
-        CHECK(seventh.pid() != 0);
+        auto seventh = posted_once(sixth);
+        const auto pid = seventh.pid();
+        CHECK(replaced(std::move(seventh)) == pid);
         in_vain(domain, argv[1]);
     }
     domain.shut_down();

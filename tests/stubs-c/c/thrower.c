@@ -37,6 +37,12 @@ static throwing_Either unfit(void *self, nearcall_environment *env) {
     return none;
 }
 
+/* It has not looked at what became of a call that it has made. */
+static void left(void *self, int32_t outcome, nearcall_environment *env) {
+    (void)self;
+    env->outcome = (uint32_t)outcome;
+}
+
 static bool is_second;
 
 static bool next(void *self, int32_t *item, nearcall_environment *env) {
@@ -83,7 +89,7 @@ static void hear(void *context, nearcall_level level, const char *line) {
 
 int main(int argc, char **argv) {
     static const nearcall_server_throwing_Thrower server = {
-        NULL, plain, declared, strange, unfit, numbers, names,
+        NULL, plain, declared, strange, unfit, left, numbers, names,
     };
     nearcall_environment env;
     nearcall_domain *domain;

@@ -48,6 +48,10 @@ struct Thrower : throwing::ThrowerServer {
         return either;
     }
 
+    void left(std::int32_t outcome) override {
+        throw nearcall::call_error(static_cast<nearcall_outcome>(outcome), "a call of its own");
+    }
+
     std::unique_ptr<nearcall::items<std::int32_t>> numbers() override {
         return std::make_unique<Numbers>();
     }

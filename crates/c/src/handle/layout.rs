@@ -251,21 +251,8 @@ fn assert_brief_calls(text: &mut String) {
 /// Numbers that both sides know.
 fn numbers() -> Vec<(&'static str, u32)> {
     use super::breach::kind as breach;
-    vec![
-        ("NEARCALL_RETURNED", Outcome::RETURNED),
-        ("NEARCALL_USAGE", Outcome::Usage as u32),
-        ("NEARCALL_NO_ASTACK", Outcome::NoAStack as u32),
-        ("NEARCALL_NOT_EXECUTED", Outcome::NotExecuted as u32),
-        ("NEARCALL_CALL_FAILED", Outcome::CallFailed as u32),
-        ("NEARCALL_CALL_ABORTED", Outcome::CallAborted as u32),
-        ("NEARCALL_PANICKED", Outcome::Panicked as u32),
-        ("NEARCALL_RESULTS_REFUSED", Outcome::ResultsRefused as u32),
-        ("NEARCALL_PEER", Outcome::Peer as u32),
-        ("NEARCALL_NOT_BOUND", Outcome::NotBound as u32),
-        ("NEARCALL_NOT_EXPORTED", Outcome::NotExported as u32),
-        ("NEARCALL_NO_MEMORY", Outcome::NoMemory as u32),
-        ("NEARCALL_SYSTEM", Outcome::System as u32),
-        ("NEARCALL_GIVEN_UP", Outcome::GivenUp as u32),
+    let mut all = Outcome::NAMES.to_vec();
+    all.extend([
         ("NEARCALL_RAN_NO", RanWord::No as u32),
         ("NEARCALL_RAN_MAYBE", RanWord::Maybe as u32),
         ("NEARCALL_RAN_YES", RanWord::Yes as u32),
@@ -301,7 +288,8 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_POSTED", super::brief::POSTED),
         ("NEARCALL_DEPTH_MAX", nearcall::raw::DEPTH_MAX as u32),
         ("NEARCALL_DEFAULT_BYTES_MAX", nearcall::raw::DEFAULT_BYTES_MAX as u32),
-    ]
+    ]);
+    all
 }
 
 /// Every reason that there is, as C++ names it.

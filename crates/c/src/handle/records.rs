@@ -1,5 +1,6 @@
 //! The records that C and this library share (`layout.rs` has both assert that they lie alike).
 
+use std::borrow::Cow;
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
 
@@ -12,9 +13,9 @@ pub const MESSAGE_TEXT_BYTES: usize = 236;
 /// The outcome says all. `NEARCALL_REASON_NONE` in C.
 pub const NO_REASON: u32 = 0;
 
-/// What an entry stub hands on of results that were refused, and of which the server's author was
-/// told. No [`Outcome`] of a call, and nothing to C.
-pub const REFUSED_AND_TOLD: u32 = 0x100;
+/// What an entry stub hands on of what a procedure in C++ has returned and cannot be sent; the
+/// message says why. No [`Outcome`] of a call, and nothing to C.
+pub const CANNOT_BE_SENT: u32 = 0x100;
 
 /// What became of a call. `nearcall_outcome` in C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,6 +336,31 @@ const _: () = assert!(align_of::<nearcall::Opaque<'_>>() <= align_of::<OpaqueRec
 impl Outcome {
     /// What an environment says before anything has happened.
     pub const RETURNED: u32 = 0;
+
+    /// All that an environment may say, by the names that C has.
+    pub const NAMES: [(&str, u32); 15] = [
+        ("NEARCALL_RETURNED", Outcome::RETURNED),
+        ("NEARCALL_RAISED", 1),
+        ("NEARCALL_USAGE", Outcome::Usage as u32),
+        ("NEARCALL_NO_ASTACK", Outcome::NoAStack as u32),
+        ("NEARCALL_NOT_EXECUTED", Outcome::NotExecuted as u32),
+        ("NEARCALL_CALL_FAILED", Outcome::CallFailed as u32),
+        ("NEARCALL_CALL_ABORTED", Outcome::CallAborted as u32),
+        ("NEARCALL_PANICKED", Outcome::Panicked as u32),
+        ("NEARCALL_RESULTS_REFUSED", Outcome::ResultsRefused as u32),
+        ("NEARCALL_PEER", Outcome::Peer as u32),
+        ("NEARCALL_NOT_BOUND", Outcome::NotBound as u32),
+        ("NEARCALL_NOT_EXPORTED", Outcome::NotExported as u32),
+        ("NEARCALL_NO_MEMORY", Outcome::NoMemory as u32),
+        ("NEARCALL_SYSTEM", Outcome::System as u32),
+        ("NEARCALL_GIVEN_UP", Outcome::GivenUp as u32),
+    ];
+
+    /// What C calls it.
+    pub fn name_of(outcome: u32) -> Option<&'static str> {
+        let mut names = Outcome::NAMES.iter();
+        names.find(|(_, number)| *number == outcome).map(|(name, _)| *name)
+    }
 }
 
 impl Environment {
@@ -350,6 +376,17 @@ impl Environment {
             reason: NO_REASON,
             message: [0; MESSAGE_TEXT_BYTES],
         }
+    }
+
+    /// What a procedure comes to, and no call of its.
+    pub fn end_by(&mut self, outcome: u32) {
+        (self.outcome, self.reason, self.incarnation) = (outcome, NO_REASON, 0);
+    }
+
+    /// The message.
+    pub fn message(&self) -> Cow<'_, str> {
+        let end = self.message.iter().position(|byte| *byte == 0);
+        String::from_utf8_lossy(&self.message[..end.unwrap_or(MESSAGE_TEXT_BYTES)])
     }
 
     /// Replaces the message; what does not fit is cut at a character.

@@ -11,7 +11,9 @@ use super::breach::{BreachRecord, breach};
 use super::descriptors::{hand_over, kinds, put_results};
 use super::exchanges::ForeignEnds;
 use super::options::Exceptions;
-use super::records::{self, DescriptorRecord, MalformedRecord, Message, OpaqueRecord, Take};
+use super::records::{
+    self, DescriptorRecord, Environment, MalformedRecord, Message, OpaqueRecord, Take,
+};
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
 use super::telling::{Told, say};
@@ -65,11 +67,13 @@ impl ForeignEntries {
     }
 }
 
-/// What is refused where a procedure has raised nothing that its interface declares.
+/// What is refused where a procedure has raised nothing that its interface declares: it may have
+/// left the outcome of a call that it has made.
 fn raised(outcome: u32) -> UsageError {
-    let allowed = String::from("the number of one that the procedure raises");
-    let value = outcome.to_string();
-    UsageError::OutOfRange(Box::new(OutOfRange { parameter: "exception", value, allowed }))
+    let allowed = String::from("NEARCALL_RETURNED or an exception that the procedure raises");
+    let value =
+        records::Outcome::name_of(outcome).map_or_else(|| outcome.to_string(), str::to_owned);
+    UsageError::OutOfRange(Box::new(OutOfRange { parameter: "outcome", value, allowed }))
 }
 
 /// One call while an entry stub in C serves it. `nearcall_served` in C.
@@ -244,22 +248,28 @@ pub unsafe extern "C" fn nearcall_refuse_result(
     unsafe { &mut *served }.refuse(refusal)
 }
 
-/// The procedure raised what its interface does not declare, or panicked. False, always.
+/// The procedure raised what its interface does not declare, has returned what cannot be sent, or
+/// panicked. False, always.
 ///
 /// # Safety
 ///
-/// - H1 live: `served`.
+/// - H1 live: both.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_refuse_raised(served: *mut Served<'_>, outcome: u32) -> bool {
+pub unsafe extern "C" fn nearcall_refuse_raised(
+    served: *mut Served<'_>,
+    environment: *const Environment,
+) -> bool {
     // SAFETY: H1.
     let served = unsafe { &mut *served };
-    if outcome == records::Outcome::Panicked as u32 {
+    // SAFETY: H1.
+    let environment = unsafe { &*environment };
+    if environment.outcome == records::Outcome::Panicked as u32 {
         return served.panic();
     }
-    served.refuse(match outcome {
-        records::REFUSED_AND_TOLD => Refusal::Told,
-        _ => Refusal::Results(raised(outcome)),
+    served.refuse(match environment.outcome {
+        records::CANNOT_BE_SENT => Refusal::Unfit(environment.message().into_owned()),
+        outcome => Refusal::Results(raised(outcome)),
     })
 }
 

@@ -47,12 +47,14 @@ impl Told {
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
-    // SAFETY: passed on.
-    unsafe { give_up(environment, why, records::Outcome::Panicked as u32) };
+    // SAFETY: H3.
+    say(&unsafe { text(why) });
+    // SAFETY: H1.
+    unsafe { Environment::at(environment) }.end_by(records::Outcome::Panicked as u32);
 }
 
-/// What a procedure in C++ has returned cannot be sent. Says so to the server's author, as a panic
-/// is.
+/// What a procedure in C++ has returned cannot be sent. The runtime tells whoever listens of it,
+/// once the stub has handed it on.
 ///
 /// # Safety
 ///
@@ -63,20 +65,13 @@ pub unsafe extern "C" fn nearcall_refuse_returned(
     environment: *mut Environment,
     why: *const c_char,
 ) {
-    // SAFETY: passed on.
-    unsafe { give_up(environment, why, records::REFUSED_AND_TOLD) };
-}
-
-/// # Safety
-///
-/// - H1 live: `environment`. H3 text: `why`.
-unsafe fn give_up(environment: *mut Environment, why: *const c_char, outcome: u32) {
-    // SAFETY: H3.
-    say(&unsafe { text(why) });
+    // SAFETY: H3. Our own, for it may be the environment's message.
+    let why = unsafe { text(why) }.into_owned();
+    say_refused(&why);
     // SAFETY: H1.
     let environment = unsafe { Environment::at(environment) };
-    environment.outcome = outcome;
-    (environment.reason, environment.incarnation) = (records::NO_REASON, 0);
+    environment.set_message(&why);
+    environment.end_by(records::CANNOT_BE_SENT);
 }
 
 /// Tells a server's author: whoever listens, else on standard error. That nobody may read that any

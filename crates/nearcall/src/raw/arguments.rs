@@ -95,8 +95,11 @@ pub enum Refusal {
         /// How many.
         limit: u32,
     },
-    /// The procedure ran, and its results were refused before this, or an item that its feed has
-    /// made, behind which that is over. Of that the log has told.
+    /// The procedure ran, and what it has returned cannot be sent, for this reason: it names the
+    /// procedure.
+    Unfit(String),
+    /// The procedure ran, and an item that its feed has made was refused, behind which that is
+    /// over. Of that the log has told.
     Told,
     /// Nobody takes the items of this feed any more; these were not taken.
     FeedOver,
@@ -513,6 +516,7 @@ impl Refusal {
             | Refusal::NoMemory { .. }
             | Refusal::Descriptor(_)
             | Refusal::TooManyFeeds { .. }
+            | Refusal::Unfit(_)
             | Refusal::Told
             | Refusal::NotSent(_) => Status::ResultsRefused,
         }
@@ -538,6 +542,7 @@ impl fmt::Display for Refusal {
             Refusal::TooManyFeeds { limit } => {
                 write!(f, "its client has {limit} feeds open, which is the limit")
             }
+            Refusal::Unfit(why) => f.write_str(why),
             Refusal::Told => f.write_str("results were refused, which was told"),
             Refusal::FeedOver => f.write_str("nobody takes the items of its feed any more"),
             Refusal::Overloaded => f.write_str("its user has all that it may have here"),

@@ -20,6 +20,7 @@ use nearcall_os::astack::{AStack, AStackTable, NEAR_RECORD_BYTES};
 use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::{HeadWords, fence, futex};
 
+pub(crate) use self::audited::NotPermitted;
 use super::clerk::ClerkCore;
 use super::descriptors::Arrived;
 use super::exported::SharedEntries;
@@ -84,6 +85,7 @@ pub(crate) struct ServerBinding {
     /// What it is charged with for as long as it is there.
     charges: Mutex<Vec<Charge>>,
     permitted: Option<Permitted>,
+    not_permitted: NotPermitted,
     /// Whether its calls go before others', and its share of the watch among equals.
     pub priority: Priority,
     pub deficit: Deficit,
@@ -152,6 +154,7 @@ pub(crate) struct Parts {
     pub charges: Vec<Charge>,
     /// Procedures that the client may call; `None`: all.
     pub permitted: Option<Permitted>,
+    pub not_permitted: NotPermitted,
     pub priority: Priority,
     pub audit: Arc<Audit>,
     pub key: u64,
@@ -185,6 +188,7 @@ impl ServerBinding {
                 }
                 _ => &[],
             },
+            not_permitted: parts.not_permitted,
             permitted: parts.permitted,
             priority: parts.priority,
             deficit: Deficit::default(),
@@ -422,7 +426,7 @@ impl ServerBinding {
             }
             return false;
         }
-        self.audit.revoked(self.subject(), reason);
+        self.note_revoked(reason);
         if reason.is_orderly() {
             self.refuse_posted();
             // What waits for a batch is a call, and may run for ever.

@@ -19,7 +19,7 @@ use nearcall_os::segment::{Sealing, Segment, SegmentFault};
 use nearcall_os::socket::Stream;
 use nearcall_os::{futex, limits as os_limits, peer, processor};
 
-use super::binding::{Parts, ServerAStack, ServerBinding};
+use super::binding::{NotPermitted, Parts, ServerAStack, ServerBinding};
 use super::clerk::{ClerkCore, Replies};
 use super::importer::Importer;
 use super::limits;
@@ -61,6 +61,7 @@ struct Admitted {
     region: AStackTable<ServerAStack>,
     /// Procedures that it may call; `None`: all.
     permitted: Option<Permitted>,
+    not_permitted: NotPermitted,
     priority: Priority,
     account: Arc<Account>,
     charges: Vec<Charge>,
@@ -255,7 +256,11 @@ impl Handshake {
         // Last, so that nobody has a class made by what is refused.
         let class = ClassName::of(importer.uid(), trust_class);
         let member = core.join_class(class).map_err(Refused::no_room)?;
-        core.audit.bound(self.subject(&importer), &rule);
+        let is_written = core.audit.bound(self.subject(&importer), &rule);
+        let not_permitted = match &permitted {
+            Some(_) => NotPermitted::of(self.interface().procedures.len(), is_written),
+            None => NotPermitted::default(),
+        };
         let lane = snapshot.free_lane();
         Ok(Admitted {
             importer,
@@ -263,6 +268,7 @@ impl Handshake {
             lane,
             region,
             permitted,
+            not_permitted,
             priority,
             account,
             charges,
@@ -322,6 +328,7 @@ impl Handshake {
             account: admitted.account,
             charges: admitted.charges,
             permitted: admitted.permitted,
+            not_permitted: admitted.not_permitted,
             priority: admitted.priority,
             audit: Arc::clone(&core.audit),
         });

@@ -309,8 +309,8 @@ fn refused(binding: &ServerBinding, procedure: usize, refusal: &Refusal) -> Repl
     if matches!(refusal, Refusal::SetAside) {
         return Replied::LATER;
     }
-    // Of an item the log told when it was made, of what C++ cannot send before its stub returned,
-    // and of a share when it was asked for; what is over was ended by either side.
+    // Of an item the log told when it was made, and of a share when it was asked for; what is over
+    // was ended by either side.
     let is_told =
         matches!(refusal, Refusal::Told | Refusal::Overloaded | Refusal::FeedOver | Refusal::Ended);
     if !is_told && let Some(unsaid) = binding.may_warn(cause(refusal)) {
@@ -326,6 +326,7 @@ fn cause(refusal: &Refusal) -> Cause {
         Refusal::Results(_)
         | Refusal::NoMemory { .. }
         | Refusal::Descriptor(_)
+        | Refusal::Unfit(_)
         | Refusal::NotSent(_)
         | Refusal::Unended => Cause::Server,
         _ => Cause::Client,

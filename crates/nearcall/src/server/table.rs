@@ -172,7 +172,7 @@ mod tests {
     use crate::domain::DomainOptions;
     use crate::raw::{Arguments, Entries, Outcome};
     use crate::region::{self, RegionBytes, Segments};
-    use crate::server::binding::{Parts, ServerAStack};
+    use crate::server::binding::{NotPermitted, Parts, ServerAStack};
     use crate::server::exported::Exported;
     use crate::server::importer::Importer;
     use crate::server::limits::Limits;
@@ -218,6 +218,7 @@ mod tests {
             account: Account::new(&quotas, None, Limits::default()),
             charges: Vec::new(),
             permitted: None,
+            not_permitted: NotPermitted::default(),
             priority: Priority::default(),
             audit: Arc::default(),
             key,

@@ -10,42 +10,61 @@ use stubs_c_tests::thrown::throwing::*;
 
 use crate::support::{domain, import, in_both};
 
-/// What the server says, in the order of the calls.
+/// What the server says, in the order of the calls, but of `left`.
 const SAID: [&str; 6] = [
     "throwing::Thrower::plain threw: nothing is plain",
     "throwing::Thrower::declared threw: beyond 3",
     "throwing::Thrower::strange threw: no std::exception",
-    "throwing::Thrower::unfit returned what cannot be sent: returned: \
-     the discriminator of throwing::Either is 1, which selects alternative 1, \
-     and it holds alternative 2",
+    UNFIT,
     "throwing::Thrower::numbers threw: no more numbers",
     "the feed of throwing::Thrower::names: results refused: \
      item has 8 bytes or elements, its limit is 4",
 ];
 
-/// What of that is told whoever listens, each once.
+const UNFIT: &str = "throwing::Thrower::unfit returned what cannot be sent: returned: \
+                     the discriminator of throwing::Either is 1, which selects alternative 1, \
+                     and it holds alternative 2";
+
+/// What a procedure in C leaves in its environment, and how that is called.
+const LEFT: [(i32, &str); 4] = [
+    (1, "NEARCALL_RAISED"),
+    (4, "NEARCALL_NOT_EXECUTED"),
+    (8, "NEARCALL_RESULTS_REFUSED"),
+    (99, "99"),
+];
+
+/// What of that is told whoever listens, each once; again but of `left`.
 const CALLED: [&str; 6] = [
     "Thrower::plain threw",
     "Thrower::declared threw",
     "Thrower::strange threw",
-    "Thrower::unfit returned",
+    "\"procedure\":\"unfit\"",
     "Thrower::numbers threw",
-    "the feed of names",
+    "\"procedure\":\"the feed of names\"",
 ];
 
-/// The last of them is told by the runtime.
-const NAMES: [&str; 4] = [
-    "\"level\":\"WARN\"",
-    "\"name\":\"throwing\"",
-    "\"message\":\"a feed made an item that is refused\"",
-    "\"refused\":\"item has 8 bytes or elements, its limit is 4\"",
-];
+/// What the runtime tells has the server's name, and is no error.
+const BY_RUNTIME: [&str; 2] = ["\"level\":\"WARN\"", "\"name\":\"throwing\""];
+
+/// Calls that have the server return what cannot be sent, one after the other.
+const UNFIT_CALLS: usize = 200;
+
+fn is_cpp(program: &Path) -> bool {
+    program.file_name().is_some_and(|name| name == "thrower_cpp")
+}
+
+/// Where it is said among the others, and what.
+fn with_left(others: [&str; 6], of_left: Vec<String>) -> Vec<String> {
+    let mut all = others.map(str::to_owned).to_vec();
+    all.splice(4..4, of_left);
+    all
+}
 
 fn has_panicked(error: &CallError) -> bool {
     matches!(error, CallError::Panicked { .. }) && error.ran() == Ran::Yes
 }
 
-fn call(client: &ThrowerClient) {
+fn call(client: &ThrowerClient, is_cpp: bool) {
     assert!(has_panicked(&client.plain().unwrap_err()));
     match client.declared(false).unwrap_err() {
         Error::Call(error) => assert!(has_panicked(&error), "{error}"),
@@ -54,6 +73,14 @@ fn call(client: &ThrowerClient) {
     assert!(has_panicked(&client.strange().unwrap_err()));
     let error = client.unfit().unwrap_err();
     assert!(matches!(error, CallError::ResultsRefused { .. }), "{error}");
+    if is_cpp {
+        assert!(has_panicked(&client.left(4).unwrap_err()));
+    } else {
+        for (outcome, _) in LEFT {
+            let error = client.left(outcome).unwrap_err();
+            assert!(matches!(error, CallError::ResultsRefused { .. }), "{error}");
+        }
+    }
     let mut numbers = client.numbers().unwrap();
     assert_eq!(numbers.next().unwrap().unwrap(), 1);
     assert!(has_panicked(&numbers.next().unwrap().unwrap_err()));
@@ -70,8 +97,9 @@ fn call(client: &ThrowerClient) {
     }
 }
 
-/// What a server has said when everything was called; with `options` beside its name.
-fn said(program: &Path, runtime: &Path, options: &[&str]) -> Vec<String> {
+/// What a server has said when everything was called, and `unfit` so many times more; with
+/// `options` beside its name.
+fn said(program: &Path, runtime: &Path, options: &[&str], unfit_calls: usize) -> Vec<String> {
     let mut server = domain(program, runtime)
         .arg("throwing")
         .args(options)
@@ -83,7 +111,11 @@ fn said(program: &Path, runtime: &Path, options: &[&str]) -> Vec<String> {
     let mut line = String::new();
     BufReader::new(server.stdout.take().expect("a pipe")).read_line(&mut line).expect("it says");
     let domain = Domain::new().unwrap();
-    call(&ThrowerClient::new(import(&domain, "throwing", runtime, &THROWER)));
+    let client = ThrowerClient::new(import(&domain, "throwing", runtime, &THROWER));
+    call(&client, is_cpp(program));
+    for _ in 0..unfit_calls {
+        client.unfit().unwrap_err();
+    }
     drop(server.stdin.take());
     let mut said = String::new();
     server.stderr.take().expect("a pipe").read_to_string(&mut said).expect("it is text");
@@ -92,20 +124,43 @@ fn said(program: &Path, runtime: &Path, options: &[&str]) -> Vec<String> {
 }
 
 fn throw(program: &Path, runtime: &Path) {
-    let lines = said(program, runtime, &[]);
+    let lines = said(program, runtime, &[], 1);
     let lines = lines.iter().map(|line| line.strip_prefix("nearcall: ").unwrap_or(line));
-    assert_eq!(lines.collect::<Vec<_>>(), SAID);
+    let of_left = match is_cpp(program) {
+        true => vec![String::from("throwing::Thrower::left threw: a call of its own")],
+        false => LEFT.map(|(_, outcome)| refused_for(outcome)).to_vec(),
+    };
+    let mut want = with_left(SAID, of_left);
+    want.push(UNFIT.to_owned());
+    assert_eq!(lines.collect::<Vec<_>>(), want);
+}
+
+fn refused_for(outcome: &str) -> String {
+    format!(
+        "throwing::Thrower::left: results refused: outcome is {outcome}, \
+         allowed is NEARCALL_RETURNED or an exception that the procedure raises"
+    )
 }
 
 fn throw_before_a_listener(program: &Path, runtime: &Path) {
-    let told = said(program, runtime, &["heard"]);
-    assert_eq!(told.len(), CALLED.len(), "{told:#?}");
-    for (line, called) in told.iter().zip(CALLED) {
+    let told = said(program, runtime, &["heard"], UNFIT_CALLS);
+    let of_left = match is_cpp(program) {
+        true => vec![String::from("Thrower::left threw")],
+        false => LEFT.map(|(_, outcome)| format!("outcome is {outcome}, allowed")).to_vec(),
+    };
+    let want = with_left(CALLED, of_left);
+    let (once, again) = told.split_at(want.len());
+    for (line, called) in once.iter().zip(&want) {
         assert!(line.contains(called), "{line} is not of {called}");
+        let is_threw = called.ends_with("threw");
+        assert!(is_threw || BY_RUNTIME.iter().all(|part| line.contains(part)), "{line}");
     }
-    for part in NAMES {
-        assert!(told[5].contains(part), "{} has no {part}", told[5]);
-    }
+    assert!(told[3].contains(&format!("\"refusal\":\"{UNFIT}\"")), "{}", told[3]);
+    let names = &once[want.len() - 1];
+    assert!(names.contains("\"refused\":\"item has 8 bytes or elements, its limit is 4\""));
+    // However often a client asks for it.
+    assert!((1..UNFIT_CALLS).contains(&again.len()), "{} of {UNFIT_CALLS}", again.len());
+    assert!(again.iter().all(|line| line.contains(UNFIT)), "{again:#?}");
 }
 
 #[test]

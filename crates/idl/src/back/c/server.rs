@@ -114,7 +114,7 @@ impl C<'_> {
             printer.text.line("goto nc_done;");
             printer.text.close("}");
         }
-        printer.text.line("nearcall_refuse_raised(nc_call, nc_env.outcome);");
+        printer.text.line("nearcall_refuse_raised(nc_call, &nc_env);");
         printer.text.line("goto nc_done;");
     }
 
