@@ -35,7 +35,7 @@ fn spinners() -> &'static Spinners {
 
 /// Processor time that threads of this process have spent spinning for replies and for calls.
 ///
-/// # Cost: one load.
+/// # Cost: a comparison for each fork that lies behind this process, and a load.
 pub fn spun() -> Duration {
     // Relaxed: a figure for people.
     Duration::from_nanos(spinners().spun_ns.load(Ordering::Relaxed))

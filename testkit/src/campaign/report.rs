@@ -76,9 +76,14 @@ impl Report {
         }
     }
 
-    /// Notes a number that must not be over its limit.
+    /// Notes a number that must not be over its limit. Without an end that is held against nothing,
+    /// and said so.
     pub fn at_most(&mut self, what: &str, found: f64, limit: f64, unit: &str) {
-        self.figure(format!("{what} {}{unit} (limit {limit}{unit})", shortened(found)));
+        let held = match limit.is_finite() {
+            true => format!("limit {limit}{unit}"),
+            false => String::from("NOT HELD against its limit here"),
+        };
+        self.figure(format!("{what} {}{unit} ({held})", shortened(found)));
         if found > limit {
             let found = shortened(found);
             self.violation(format!("{what} of {found}{unit} is over {limit}{unit}"));

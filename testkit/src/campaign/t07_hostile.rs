@@ -112,10 +112,8 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
         }
     }
     setup.chances("T7").shuffle(&mut scripts);
-    let rounds = if setup.is_nightly { 100 } else { 1 };
-    let most = |limit| setup.most(limit);
-    attack(&mut report, &most, &neighbour, &mut server, &target, (&scripts, rounds))?;
-    burn(&mut report, &most, &neighbour, &mut server, [&target, &elsewhere])?;
+    attack(&mut report, setup, &neighbour, &mut server, &target, &scripts)?;
+    burn(&mut report, setup, &neighbour, &mut server, [&target, &elsewhere])?;
     report.violations.extend(other.end()?.wrong(None));
 
     if let Err(still) = held.again(target.pid, SETTLED) {
@@ -131,18 +129,19 @@ pub fn run(setup: &Setup) -> Result<Report, Stopped> {
 /// Scripts that do one thing each.
 fn attack(
     report: &mut Report,
-    most: &impl Fn(f64) -> f64,
+    setup: &Setup,
     neighbour: &Honest,
     server: &mut Player,
     target: &Target,
-    (scripts, rounds): (&[&Script], u32),
+    scripts: &[&Script],
 ) -> Result<(), Stopped> {
+    let rounds = if setup.is_nightly { 100 } else { 1 };
     let (mut ratio, mut slowest) = (f64::MAX, Duration::ZERO);
     for _ in 0..TRIES {
         let (mut alone, _) = beside(neighbour, || std::thread::sleep(ALONE));
         let mut times = Times::default();
         for script in (0..rounds).flat_map(|_| scripts) {
-            let (more, failures) = beside(neighbour, || match played(script, target, most) {
+            let (more, failures) = beside(neighbour, || match played(script, target, setup) {
                 Ok(took) => slowest = slowest.max(took),
                 Err(fault) => report.violation(format!("{}: {fault}", script.name)),
             });
@@ -155,26 +154,23 @@ fn attack(
             }
         }
         ratio = ratio.min(times.quantile_us(0.99) / alone.quantile_us(0.99));
-        if ratio <= most(SLOWED_MAX) || !report.violations.is_empty() {
+        if ratio <= setup.most(SLOWED_MAX) || !report.violations.is_empty() {
             break;
         }
     }
     report.count += scripts.len() as u64;
-    report.at_most("poisoned after", slowest.as_secs_f64() * 1e3, most(POISONED_MS_MAX), " ms");
-    report.at_most("honest p99", ratio, most(SLOWED_MAX), " of that alone");
+    let slowest_ms = slowest.as_secs_f64() * 1e3;
+    report.at_most("poisoned after", slowest_ms, setup.most(POISONED_MS_MAX), " ms");
+    report.at_most("honest p99", ratio, setup.most(SLOWED_MAX), " of that alone");
     Ok(())
 }
 
 /// Plays a script until its answer is in time, or has come late too often.
-fn played(
-    script: &Script,
-    target: &Target,
-    most: &impl Fn(f64) -> f64,
-) -> Result<Duration, String> {
+fn played(script: &Script, target: &Target, setup: &Setup) -> Result<Duration, String> {
     let mut took = Duration::ZERO;
     for _ in 0..TRIES {
         took = (script.run)(target)?.unwrap_or_default();
-        if took.as_secs_f64() * 1e3 <= most(POISONED_MS_MAX) {
+        if took.as_secs_f64() * 1e3 <= setup.most(POISONED_MS_MAX) {
             break;
         }
     }
@@ -185,7 +181,7 @@ fn played(
 /// to ring twice; everybody else may not even be slowed down.
 fn burn(
     report: &mut Report,
-    most: &impl Fn(f64) -> f64,
+    setup: &Setup,
     neighbour: &Honest,
     server: &mut Player,
     targets: [&Target; 2],
@@ -202,7 +198,7 @@ fn burn(
             elsewhere.push(at_other);
             p99_us = p99_us.min(at_ours);
             ratio = median(&mut here) / median(&mut elsewhere);
-            if ratio <= most(SLOWED_MAX) || is_at_bell && p99_us <= RUNG_AGAIN_US_MAX {
+            if ratio <= setup.most(SLOWED_MAX) || is_at_bell && p99_us <= RUNG_AGAIN_US_MAX {
                 break;
             }
         }
@@ -218,9 +214,9 @@ fn burn(
     }
     let (ratio, script) = worst;
     let what = format!("p99 beside {script}");
-    let limit = most(SLOWED_MAX);
+    let limit = setup.most(SLOWED_MAX);
     report.at_most(&what, ratio, limit, " of that beside the same at another server");
-    report.at_most("p99 behind an abused bell", slowest_us, most(RUNG_AGAIN_US_MAX), " us");
+    report.at_most("p99 behind an abused bell", slowest_us, setup.most(RUNG_AGAIN_US_MAX), " us");
     Ok(())
 }
 

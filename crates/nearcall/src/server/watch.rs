@@ -37,7 +37,7 @@ pub(super) mod hot;
 mod shared;
 mod tallies;
 
-/// Polls before the waiting policy is asked: with as many moments of staying, about 2 us.
+/// Polls before the waiting policy is asked: where it stays between them, about 2 us.
 const FIRST_POLLS: u32 = 4;
 
 /// Not a processor number.
