@@ -57,7 +57,8 @@ pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed
     place("lib/libnearcall.a", &copy(built.join("libnearcall_c.a")))?;
     let own = ["", "_brief", "_codec", "_feed", "_layout", "_system_calls"]
         .map(|part| format!("nearcall{part}.h"));
-    for header in own.iter().map(String::as_str).chain(["nearcall.hpp", "nearcall_values.hpp"]) {
+    let wrappers = ["nearcall.hpp", "nearcall_calls.hpp", "nearcall_values.hpp"];
+    for header in own.iter().map(String::as_str).chain(wrappers) {
         place(&format!("include/{header}"), &copy(root.join("crates/c/include").join(header)))?;
     }
     let options = "nearcall/options.proto";

@@ -92,7 +92,7 @@ pub fn begin(
         plan: Arc::clone(binding.plan()),
         procedure,
         within,
-        waker: Arc::new(CallWaker::new(wake_number(), wakes)),
+        waker: Arc::new(CallWaker::new(wake_number(), wakes.inbox())),
         is_woken: AtomicBool::new(false),
         state: Mutex::new(State::Going(going, filled)),
     }))

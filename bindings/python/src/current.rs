@@ -92,7 +92,7 @@ impl CurrentCall {
 impl Ending {
     /// Whether it has come; if not, `wakes` is told by this number when it has.
     fn is_ready(&self, wakes: &Wakes, number: u64) -> bool {
-        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes)));
+        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes.inbox())));
         let mut ending = self.ending.lock().unwrap_or_else(PoisonError::into_inner);
         Pin::new(&mut *ending).poll(&mut Context::from_waker(&waker)).is_ready()
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::name::Scope;
-use nearcall::raw::{Arguments, Entries, Malformed, Outcome, Replied, Results};
+use nearcall::raw::{Arguments, Entries, Inbox, Malformed, Outcome, Replied, Results};
 use nearcall::{ExportOptions, InterfaceDescriptor, Policy, Refusal, UsageError, WrongDescriptor};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,7 +22,7 @@ use crate::served_one_way::OneWayCall;
 use crate::table::{Message, Plan, Procedure, Role, Table};
 use crate::tables::Interface;
 use crate::thread_state;
-use crate::wakes::{Queue, Wakes};
+use crate::wakes::{Told, Wakes};
 use crate::wrong::Wrong;
 
 /// An exported interface.
@@ -44,7 +44,7 @@ pub struct Object {
 struct ServedObject {
     object: Arc<Object>,
     /// Of the event loop that runs what can be awaited, if one does.
-    queue: Option<Arc<Queue>>,
+    inbox: Option<Arc<Inbox<Told>>>,
 }
 
 /// Why a procedure has no results.
@@ -92,7 +92,7 @@ impl Clerk {
         });
         let functions = functions.collect::<PyResult<_>>()?;
         let object = Arc::new(Object { plan, is_awaited: wakes.is_some(), functions });
-        let entries = ServedObject { object, queue: wakes.map(Wakes::queue) };
+        let entries = ServedObject { object, inbox: wakes.map(Wakes::inbox).cloned() };
         let mut options = ExportOptions::default();
         options.scope = directory.map(Scope::Directory);
         options.policy = match (policy, is_open_to_anyone) {
@@ -228,10 +228,10 @@ impl Entries for ServedObject {
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
         let object = &self.object;
-        if let Some(queue) = &self.queue
+        if let Some(inbox) = &self.inbox
             && object.plan.procedures[procedure].role.is_awaited()
         {
-            return serve_awaited::set_aside(object, queue, procedure, arguments);
+            return serve_awaited::set_aside(object, inbox, procedure, arguments);
         }
         attached(object.method(procedure), |py| {
             let function = object.functions[procedure].as_ref();
@@ -242,7 +242,7 @@ impl Entries for ServedObject {
 
     fn is_awaited(&self) -> bool {
         let mut procedures = self.object.plan.procedures.iter();
-        self.queue.is_some()
+        self.inbox.is_some()
             || procedures.any(|procedure| matches!(procedure.role, Role::OpensExchange { .. }))
     }
 }

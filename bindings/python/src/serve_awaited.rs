@@ -2,13 +2,13 @@
 //! the event loop of their server runs them. The processor needs no interpreter.
 //!
 //! ```text
-//!   processor    take ─▶ set_aside ─▶ the loop's queue (wakes.rs)
+//!   processor    take ─▶ set_aside ─▶ the loop's inbox (wakes.rs)
 //!   event loop             Wakes.take ─▶ ServedCall: a task: arguments … ─▶ reply, fail
 //! ```
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nearcall::raw::{Arguments, Deferred, Outcome, Refusal};
+use nearcall::raw::{Arguments, Deferred, Inbox, Outcome, Refusal};
 use pyo3::exceptions::{PyBaseException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -20,7 +20,7 @@ use crate::errors;
 use crate::serve::{Object, Unserved, came, given, outcome, reply};
 use crate::served_one_way::End;
 use crate::table::{Plan, Role};
-use crate::wakes::Queue;
+use crate::wakes::Told;
 use crate::{served_exchange, served_one_way};
 
 /// A call that its event loop has not seen yet.
@@ -63,10 +63,10 @@ enum Opening {
     OneWay(served_one_way::Opening),
 }
 
-/// Sets a call aside for the loop of this queue. Where that is closed, the procedure does not run.
+/// Sets a call aside for the loop of this inbox. Where that is closed, the procedure does not run.
 pub fn set_aside(
     object: &Arc<Object>,
-    queue: &Queue,
+    inbox: &Inbox<Told>,
     procedure: usize,
     arguments: Arguments<'_>,
 ) -> Outcome {
@@ -75,7 +75,7 @@ pub fn set_aside(
     let variable_at = message.has_payloads.then_some(message.variable_at);
     arguments.defer(variable_at, |call| {
         let call = SetAside { object: Arc::clone(object), procedure, call, came };
-        if let Some(call) = queue.push_call(call) {
+        if let Err(Told::Came(call)) = inbox.push(Told::Came(call)) {
             call.refuse();
         }
     })

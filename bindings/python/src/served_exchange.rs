@@ -76,7 +76,7 @@ impl Inlet {
     /// Whether asking for the next one will not wait; if it will, `wakes` is told by this number
     /// when it may not any more.
     fn is_ready(&self, wakes: &Wakes, number: u64) -> PyResult<bool> {
-        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes)));
+        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes.inbox())));
         let mut held = alone(&self.inlet)?;
         let context = Context::from_waker(&waker);
         Ok(held.as_mut().is_none_or(|inlet| inlet.poll_ready(&context).is_ready()))
@@ -142,7 +142,7 @@ impl Outlet {
     /// Whether `put` will not wait; if it will, `wakes` is told by this number when it may not any
     /// more.
     fn is_ready(&self, wakes: &Wakes, number: u64) -> PyResult<bool> {
-        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes)));
+        let waker = Waker::from(Arc::new(CallWaker::new(number, wakes.inbox())));
         let mut held = alone(&self.outlet)?;
         let context = Context::from_waker(&waker);
         Ok(held.as_mut().is_none_or(|outlet| outlet.poll_ready(&context).is_ready()))

@@ -45,8 +45,9 @@
  *    given is read after it has returned; nearcall_collect_<operation> waits, and what it returns is
  *    the caller's as from a call; an inout parameter goes by the one, which leaves it as it is, and
  *    comes by the other. Each call posted is collected, cancelled or dropped once, by any thread,
- *    before its client is released. A client has as many at once as it has A-stacks (@astack, 5
- *    without it): a post of a thread that has them all is NEARCALL_USAGE.
+ *    before its client is released; an event loop has it be given to nearcall_completions_add first,
+ *    and waits for none. A client has as many at once as it has A-stacks (@astack, 5 without it): a
+ *    post of a thread that has them all is NEARCALL_USAGE.
  *  - Memory of nearcall_lend_to_<interface> is its caller's, who gives it to nearcall_lent_release.
  *    An `@opaque in` argument whose `_buffer` is where it begins is not copied: the server reads it
  *    there, up to all of it. What begins elsewhere in it is copied as other memory is, and so is
@@ -412,14 +413,16 @@ typedef struct nearcall_ahead {
     const void *lead;
 } nearcall_ahead;
 
-#define NEARCALL_POSTED_ONCE 0u  /* somebody collects it */
-#define NEARCALL_POSTED_AHEAD 1u /* nobody has to wait for it yet */
-#define NEARCALL_POSTED_TWICE 2u /* it may run twice: what is held is libnearcall's alone */
+#define NEARCALL_NOT_POSTED 0u   /* or it was collected, cancelled or dropped */
+#define NEARCALL_POSTED_ONCE 1u  /* somebody collects it */
+#define NEARCALL_POSTED_AHEAD 2u /* nobody has to wait for it yet */
+/* What is held of these is libnearcall's alone. */
+#define NEARCALL_POSTED_TWICE 3u /* it may run twice */
+#define NEARCALL_POSTED_ENDED 4u /* it has ended without a reply: its collection says how */
 
 /* A call that is posted and not collected, as the records of generated halves hold it. */
 typedef struct nearcall_posted {
-    bool is_posted;
-    uint8_t kind;
+    uint8_t state;
     nearcall_ahead held;
 } nearcall_posted;
 
@@ -512,6 +515,7 @@ typedef struct nearcall_inlet nearcall_inlet;   /* an exchange's items for the s
 typedef struct nearcall_outlet nearcall_outlet; /* an exchange's items for the client */
 typedef struct nearcall_current nearcall_current; /* a call, as its procedure sees its client */
 typedef struct nearcall_cancellation nearcall_cancellation; /* ends calls of other threads */
+typedef struct nearcall_completions nearcall_completions;   /* posted calls that a loop waits for */
 
 /* Runs procedure `procedure` of `server`; generated, one for each interface. */
 typedef void (*nearcall_enter)(void *server, uint32_t procedure, nearcall_served *call);
@@ -609,6 +613,39 @@ bool nearcall_posted_is_replied(const nearcall_posted *posted);
 void nearcall_posted_cancel(nearcall_posted *posted);
 /* Lets it run, and drops what it will bring. */
 void nearcall_posted_drop(nearcall_posted *posted);
+
+/* Posted calls that an event loop waits for. A call moves in with a tag of the program's, and out
+ * again once to collect it does not wait, whether it has a reply, or an error that its collection
+ * tells, as after its deadline. Any thread may add, and look. Its caller's, who releases it: calls
+ * that are there then are given up. A client is released after its calls have left.
+ *
+ *     nearcall_post_calls_Calls_add(calls, 2, 3, &sum, &env) &&
+ *         nearcall_completions_add(completions, &sum.call, &sum, &env);
+ *     // and whenever nearcall_completions_fd(completions) can be read:
+ *     while (nearcall_completions_next(completions, &call, &tag)) {
+ *         nearcall_posted_calls_Calls_add *sum = tag;
+ *         sum->call = call;
+ *         handle(nearcall_collect_calls_Calls_add(sum, &env));
+ *     }
+ */
+/* Null after an error: there is no room for a descriptor. */
+nearcall_completions *nearcall_completions_new(nearcall_environment *environment);
+/* Null is nothing. */
+void nearcall_completions_release(nearcall_completions *completions);
+/* Can be read when there is something to look at; for poll(2), epoll, or any event loop, which does
+ * nothing else with it. Not to be closed. */
+int nearcall_completions_fd(const nearcall_completions *completions);
+/* Takes a posted call, which `posted` then holds no more. False after an error: it is not posted, or
+ * the completions are a parent's of this process. */
+bool nearcall_completions_add(nearcall_completions *completions, nearcall_posted *posted, void *tag,
+                              nearcall_environment *environment);
+/* Gives one back that can be collected, to `posted`, which holds none, and its tag. False: there is
+ * none, and the descriptor can be read once there is. Looks for as long as a call spins, and never
+ * sleeps. Cost: about that of a call where the reply comes meanwhile, else a wake-up of a thread. */
+bool nearcall_completions_next(nearcall_completions *completions, nearcall_posted *posted,
+                               void **tag);
+/* Gives all calls up that have this tag, and lets their servers see it; how many there were. */
+size_t nearcall_completions_cancel(nearcall_completions *completions, void *tag);
 
 /* Ends the calls of threads from other threads. Its caller's, who releases it. A thread that has
  * entered it has its calls end with nearcall_cancellation_cancel until it leaves, as those whose

@@ -31,6 +31,10 @@
 #include <variant>
 #include <vector>
 
+#if defined(__cpp_impl_coroutine)
+#include <coroutine>
+#endif
+
 #include "nearcall.h"
 
 namespace nearcall {
@@ -529,133 +533,7 @@ inline int released(std::optional<descriptor> own) { return own ? own->release()
 
 } // namespace detail
 
-/* A call that was posted, and evaluates to a `T`: what is returned, then inout and out parameters, a
- * tuple if there are several. Any thread may collect it, once, while its client is there. When this
- * goes before, what the call brings is dropped, and nobody waits for it. */
-template <class T> class pending {
-  public:
-    /* For generated code: to be posted, into its record. */
-    explicit pending(T (*collected)(nearcall_posted *)) : collect_(collected) {
-        (::new (record_) nearcall_posted)->is_posted = false;
-    }
-    pending(pending &&other) noexcept { take(other); }
-    pending &operator=(pending &&other) noexcept {
-        if (this != &other) {
-            nearcall_posted_drop(call());
-            take(other);
-        }
-        return *this;
-    }
-    pending(const pending &) = delete;
-    pending &operator=(const pending &) = delete;
-    ~pending() {
-        if (call()->is_posted) {
-            nearcall_posted_drop(call());
-        }
-    }
-
-    /* To collect it will not wait. */
-    bool is_replied() const { return nearcall_posted_is_replied(call()); }
-    /* Waits for the reply. Throws what the call does; call_error if it was collected before. */
-    T collect() { return collect_(call()); }
-    /* Gives it up, and lets the server see that: it is not run if it was not begun. */
-    void cancel() { nearcall_posted_cancel(call()); }
-
-    /* For generated code: the record of the operation, which a post is about to write. It is posted
-     * and collected where it lies: a copy that is made right after a post waits for its stores. */
-    template <class R> R *record() {
-        static_assert(sizeof(R) == sizeof(nearcall_posted), "its one member is the call");
-        R *const own = ::new (record_) R;
-        call()->is_posted = false;
-        return own;
-    }
-
-  private:
-    nearcall_posted *call() {
-        return std::launder(reinterpret_cast<nearcall_posted *>(record_));
-    }
-    const nearcall_posted *call() const {
-        return std::launder(reinterpret_cast<const nearcall_posted *>(record_));
-    }
-    void take(pending &other) {
-        std::memcpy(record_, other.record_, sizeof record_);
-        collect_ = other.collect_;
-        other.call()->is_posted = false;
-    }
-
-    alignas(nearcall_posted) unsigned char record_[sizeof(nearcall_posted)];
-    T (*collect_)(nearcall_posted *);
-};
-
-/* A call that a server has set aside: whoever has this replies with results, which are what is
- * returned, then inout and out parameters, or raises, once, on any thread. When it goes before, its
- * client is told NEARCALL_PANICKED. Of one that was replied to, or was moved, these do nothing. */
-template <class... T> class answer {
-  public:
-    answer(nearcall_deferred *call, void (*reply)(nearcall_deferred *, T &...),
-           void (*raised)(nearcall_deferred *, const std::exception_ptr &))
-        : call_(call), reply_(reply), raise_(raised) {}
-    answer(answer &&other) noexcept
-        : call_(other.moved()), reply_(other.reply_), raise_(other.raise_) {}
-    answer &operator=(answer &&other) noexcept {
-        if (this != &other) {
-            nearcall_deferred_drop(call_);
-            call_ = other.moved();
-            reply_ = other.reply_;
-            raise_ = other.raise_;
-        }
-        return *this;
-    }
-    answer(const answer &) = delete;
-    answer &operator=(const answer &) = delete;
-    ~answer() { nearcall_deferred_drop(call_); }
-
-    /* It is there to be replied to. */
-    explicit operator bool() const { return call_ != nullptr; }
-    /* Results that cannot be sent are told as those of other procedures are. */
-    void operator()(T... results) {
-        if (call_ != nullptr) {
-            reply_(moved(), results...);
-        }
-    }
-    /* With an exception of the interface; of others its client learns that there was one. It is of
-     * the type that it has here: in a handler of a base, raise std::current_exception(). */
-    template <class X> void raise(const X &exception) { raise(std::make_exception_ptr(exception)); }
-    /* The same of std::current_exception(); null is an exception that is not of the interface. */
-    void raise(const std::exception_ptr &exception) {
-        if (call_ == nullptr) {
-            return;
-        }
-        /* What is null cannot be thrown. */
-        const auto none = [] { return std::invalid_argument("no exception was raised"); };
-        raise_(moved(), exception ? exception : std::make_exception_ptr(none()));
-    }
-    /* The call, as current_call has that of a thread; none once it was replied to. */
-    std::optional<nearcall::current> current() const {
-        using found = std::optional<nearcall::current>;
-        return call_ != nullptr ? found(nearcall_deferred_current(call_)) : found();
-    }
-
-  private:
-    nearcall_deferred *moved() { return std::exchange(call_, nullptr); }
-
-    nearcall_deferred *call_;
-    void (*reply_)(nearcall_deferred *, T &...);
-    void (*raise_)(nearcall_deferred *, const std::exception_ptr &);
-};
-
 namespace detail {
-
-/* In the handler of what a procedure has thrown that may have moved its answer. */
-template <class... T> void threw_unanswered(answer<T...> &answer, const char *procedure) {
-    if (answer) {
-        answer.raise(std::current_exception());
-        return;
-    }
-    nearcall_environment env;
-    nearcall_begin(&env);
-    threw(&env, procedure, false);
-}
 
 /* The items of a feed or an inlet, as a range. */
 template <class S> class item_iterator {
@@ -821,6 +699,7 @@ template <class T> class outlet {
 
 } // namespace nearcall
 
+#include "nearcall_calls.hpp"
 #include "nearcall_values.hpp"
 
 #endif

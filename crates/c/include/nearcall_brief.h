@@ -389,8 +389,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_post(nearcall_held *held, uint32_t procedu
     /* Row O1: as of a call that is waited for. */
     seen = __atomic_exchange_n(&head->turn, idle + 2, __ATOMIC_RELEASE);
     nearcall_begin(environment);
-    posted->is_posted = true;
-    posted->kind = NEARCALL_POSTED_ONCE;
+    posted->state = NEARCALL_POSTED_ONCE;
     posted->held = ahead;
     __atomic_store_n(&astack->outstanding, *nearcall_number(), __ATOMIC_RELAXED);
     /* Row K1, after what was noted. */
@@ -409,7 +408,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_look(const nearcall_posted *posted, uint32
                                            uint32_t reply_bytes, nearcall_held *held) {
     uint64_t low, high;
     uint32_t idle, server;
-    if (!NEARCALL_LIKELY(posted->is_posted)) {
+    if (!NEARCALL_LIKELY(posted->state == NEARCALL_POSTED_ONCE)) {
         return false;
     }
     held->bias = (nearcall_bias *)&posted->held.binding->biases[class_index];
@@ -519,7 +518,7 @@ NEARCALL_STRAIGHT uint64_t nearcall_brief_end(const nearcall_held *held, nearcal
                                               nearcall_environment *environment,
                                               uint64_t returned) {
     nearcall_begin(environment);
-    posted->is_posted = false;
+    posted->state = NEARCALL_NOT_POSTED;
     __atomic_store_n(&held->astack->outstanding, 0, __ATOMIC_RELAXED);
     nearcall_give_bit(held->bias, held->astack->kept);
     if (!NEARCALL_LIKELY(nearcall_is_owner(held->bias, nearcall_thread()))) {

@@ -20,6 +20,7 @@ mod breach;
 mod brief;
 mod cancellation;
 mod client;
+mod completions;
 mod current;
 mod deferred;
 mod described;

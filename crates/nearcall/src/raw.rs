@@ -5,6 +5,7 @@
 mod ahead;
 mod area;
 mod arguments;
+mod attended;
 mod awaiting;
 mod behind;
 mod brief;
@@ -16,6 +17,7 @@ mod descriptors;
 mod element;
 mod exchanges;
 mod feeds;
+mod inbox;
 mod incoming;
 mod kept;
 mod malformed;
@@ -45,6 +47,7 @@ pub use ahead::{AHEAD_LAYOUT, Ahead};
 pub use arguments::{
     Arguments, Entries, Finish, OfKernelThread, Outcome, Refusal, Replied, Results,
 };
+pub use attended::Attended;
 pub use awaiting::Awaiting;
 pub use brief::{
     BRIEF_BATCH_CALLS, BRIEF_LAYOUT, BRIEF_LENGTHS, BRIEF_LOOKS, Brief, brief_thread,
@@ -57,6 +60,7 @@ pub use client::Client;
 pub use descriptors::Passed;
 pub use element::{Element, counted_bytes, element_bytes};
 pub use exchanges::{Ends, InletEnd, OutletEnd, exchange, inlet, outlet};
+pub use inbox::{Inbox, NumberedWaker};
 pub use incoming::{Incoming, Payload};
 pub use kept::Kept;
 pub use malformed::Malformed;

@@ -87,7 +87,7 @@ NEARCALL_COLD bool nearcall_slow_post_Adder_null(const Adder *nc_client, nearcal
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -205,7 +205,7 @@ NEARCALL_COLD bool nearcall_slow_post_Adder_add(const Adder *nc_client, int32_t 
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)a);
     nearcall_put_u32(nc_fixed, 4, (uint32_t)b);
     nc_request = (nearcall_message){nc_fixed, NULL, 8, 0, 0, 0, NULL};

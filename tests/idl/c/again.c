@@ -100,7 +100,7 @@ bool nearcall_post_Again_ask(const Again *nc_client, int32_t key, nearcall_poste
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)key);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post_twice((const nearcall_client *)nc_client,
@@ -222,7 +222,7 @@ bool nearcall_post_Again_look(const Again *nc_client, const char *name, nearcall
     bool nc_is_posted = false;
     nearcall_put nc_puts[1];
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(name));
     nc_puts[0] = (nearcall_put){name, (uint64_t)nearcall_text_bytes(name), "name", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};
@@ -345,7 +345,7 @@ NEARCALL_COLD bool nearcall_slow_post_Again_once(const Again *nc_client, int32_t
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)key);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,

@@ -564,7 +564,7 @@ bool nearcall_post_growing_Shelf_echo(const growing_Shelf *nc_client, const grow
     nearcall_put nc_puts[1];
     nearcall_writer nc_writers[1] = {{0}};
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_encode_growing_Item(&nc_writers[0], &(*given));
     if (nearcall_is_unwritten(&nc_writers[0])) {
         nearcall_argument_unwritten(nc_env, &nc_writers[0]);
@@ -721,7 +721,7 @@ bool nearcall_post_growing_Shelf_swap(const growing_Shelf *nc_client, const near
     nearcall_put nc_puts[2];
     nearcall_writer nc_writers[2] = {{0}};
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     if ((*all)._length > 8u) {
         nearcall_refuse_argument(nc_env, nearcall_over("all", NEARCALL_BREACH_BOUND, (uint64_t)(*all)._length, 8u));
         goto nc_done;
@@ -889,7 +889,7 @@ NEARCALL_COLD bool nearcall_slow_post_growing_Shelf_count(const growing_Shelf *n
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)least);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,

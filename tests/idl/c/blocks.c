@@ -69,7 +69,7 @@ bool nearcall_post_Blocks_apply(const Blocks *nc_client, const Turn *turn, nearc
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         0, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -118,7 +118,7 @@ bool nearcall_post_Blocks_invert(const Blocks *nc_client, const Turn *turn, near
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         1, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -209,7 +209,7 @@ NEARCALL_COLD bool nearcall_slow_post_Blocks_latest(const Blocks *nc_client, nea
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         2, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -275,7 +275,7 @@ bool nearcall_post_Blocks_apply_to(const Blocks *nc_client, const Turn *turn, in
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)shape);
     memcpy(nc_fixed + 8, &(*turn), 128);
     nc_request = (nearcall_message){nc_fixed, NULL, 136, 0, 0, 0, NULL};
@@ -342,7 +342,7 @@ bool nearcall_post_Blocks_solve(const Blocks *nc_client, const Turn *turn, nearc
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         4, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);

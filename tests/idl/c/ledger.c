@@ -377,7 +377,7 @@ bool nearcall_post_Ledger_follow(const Ledger *nc_client, nearcall_posted_Ledger
     nearcall_message nc_request;
     bool nc_is_posted = false;
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         5, &nc_request, NEARCALL_POST_NOW, true, &nc_posted->call, nc_env);
@@ -478,7 +478,7 @@ bool nearcall_post_Ledger_find(const Ledger *nc_client, int log, int folder, nea
     bool nc_is_posted = false;
     nearcall_descriptor nc_sent[2];
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u8(nc_fixed, 0, log >= 0);
     nc_sent[0] = (nearcall_descriptor){"folder", NEARCALL_DESCRIPTOR_ANY, false, 0, folder};
     nc_sent[1] = (nearcall_descriptor){"log", NEARCALL_DESCRIPTOR_FILE, true, 0, log};
@@ -581,7 +581,7 @@ bool nearcall_next_Ledger_rows(nearcall_feed_Ledger_rows *nc_feed, Row *nc_item,
         if (nc_feed->own.is_over) {
             return false;
         }
-        if (nc_feed->own.ahead.is_posted || nearcall_ask_Ledger_rows(nc_feed, NEARCALL_POST_NOW, nc_env)) {
+        if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED || nearcall_ask_Ledger_rows(nc_feed, NEARCALL_POST_NOW, nc_env)) {
             nc_feed->batch = nearcall_collect_Ledger_next_rows(&nc_feed->own.ahead, &nc_is_last, nc_env);
         }
         if (!nearcall_feed_came(&nc_feed->own, 1, nc_feed->batch._length, nc_is_last,
@@ -670,7 +670,7 @@ bool nearcall_put_Ledger_load(nearcall_feed_Ledger_load *nc_feed, Row nc_item, n
 /* What became of the batch that the server is at. */
 static bool nearcall_settle_Ledger_load(nearcall_feed_Ledger_load *nc_feed,
     nearcall_environment *nc_env) {
-    if (nc_feed->own.ahead.is_posted) {
+    if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED) {
         nearcall_collect_Ledger_put_load(&nc_feed->own.ahead, nc_env);
     }
     return nearcall_feed_went(&nc_feed->own, nc_env);

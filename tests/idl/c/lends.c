@@ -93,7 +93,7 @@ bool nearcall_post_lends_Reader_both(const lends_Reader *nc_client, const char *
     bool nc_is_posted = false;
     nearcall_put nc_puts[4];
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     if ((*second)._length > 64u) {
         nearcall_refuse_argument(nc_env, nearcall_over("second", NEARCALL_BREACH_BOUND, (uint64_t)(*second)._length, 64u));
         goto nc_done;
@@ -181,7 +181,7 @@ bool nearcall_post_lends_Reader_changed(const lends_Reader *nc_client, const len
     bool nc_is_posted = false;
     nearcall_put nc_puts[1];
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)(*data)._length);
     nc_puts[0] = (nearcall_put){(*data)._buffer, (uint64_t)(*data)._length, "data", false, true, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 48, 1, 0, NULL};
@@ -432,7 +432,7 @@ NEARCALL_COLD bool nearcall_slow_post_lends_Plain_looked_at(const lends_Plain *n
     nearcall_put nc_puts[1];
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)(*data)._length);
     nc_puts[0] = (nearcall_put){(*data)._buffer, (uint64_t)(*data)._length, "data", false, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};

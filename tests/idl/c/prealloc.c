@@ -322,7 +322,7 @@ NEARCALL_COLD bool nearcall_slow_post_Samples_read(const Samples *nc_client, uin
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
@@ -483,7 +483,7 @@ NEARCALL_COLD bool nearcall_slow_post_Samples_image(const Samples *nc_client, ui
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
@@ -650,7 +650,7 @@ NEARCALL_COLD bool nearcall_slow_post_Samples_title(const Samples *nc_client, ui
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
@@ -792,7 +792,7 @@ NEARCALL_COLD bool nearcall_slow_post_Samples_pairs(const Samples *nc_client, ne
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){NULL, NULL, 0, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,
         3, &nc_request, NEARCALL_POST_NOW, false, &nc_posted->call, nc_env);
@@ -937,7 +937,7 @@ NEARCALL_COLD bool nearcall_slow_post_Samples_judged(const Samples *nc_client, u
     bool nc_is_posted = false;
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)at);
     nc_request = (nearcall_message){nc_fixed, NULL, 4, 0, 0, 0, NULL};
     nc_is_posted = nearcall_post((const nearcall_client *)nc_client,

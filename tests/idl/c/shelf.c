@@ -320,7 +320,7 @@ bool nearcall_post_shelf_Shelf_find(const shelf_Shelf *nc_client, const char *pa
     nearcall_put nc_puts[2];
     nearcall_writer nc_writers[1] = {{0}};
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_encode_shelf_Mark(&nc_writers[0], &(*mark));
     if (nearcall_is_unwritten(&nc_writers[0])) {
         nearcall_argument_unwritten(nc_env, &nc_writers[0]);
@@ -528,7 +528,7 @@ NEARCALL_COLD bool nearcall_slow_post_shelf_Shelf_read(const shelf_Shelf *nc_cli
     nearcall_put nc_puts[1];
     nearcall_brief_otherwise((const nearcall_client *)nc_client, 1, nc_claim);
     nearcall_begin(nc_env);
-    nc_posted->call.is_posted = false;
+    nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nearcall_text_bytes(title));
     nc_puts[0] = (nearcall_put){title, (uint64_t)nearcall_text_bytes(title), "title", true, false, 0};
     nc_request = (nearcall_message){nc_fixed, nc_puts, 4, 8, 1, 0, NULL};

@@ -544,7 +544,7 @@ bool nearcall_put_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, char
 /* What became of the batch that the server is at. */
 static bool nearcall_settle_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed,
     nearcall_environment *nc_env) {
-    if (nc_feed->own.ahead.is_posted) {
+    if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED) {
         nearcall_collect_talks_Talks_put_talk(&nc_feed->own.ahead, nc_env);
     }
     return nearcall_feed_went(&nc_feed->own, nc_env);
@@ -608,7 +608,7 @@ bool nearcall_next_talks_Talks_talk(nearcall_feed_talks_Talks_talk *nc_feed, tal
         if (nc_feed->own.is_over) {
             return false;
         }
-        if (nc_feed->own.ahead.is_posted || nearcall_ask_talks_Talks_talk(nc_feed, NEARCALL_POST_NOW, nc_env)) {
+        if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED || nearcall_ask_talks_Talks_talk(nc_feed, NEARCALL_POST_NOW, nc_env)) {
             nc_feed->batch = nearcall_collect_talks_Talks_next_talk(&nc_feed->own.ahead, &nc_is_last, nc_env);
         }
         if (!nearcall_feed_came(&nc_feed->own, 1, nc_feed->batch._length, nc_is_last,
@@ -708,7 +708,7 @@ bool nearcall_put_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, uint
 /* What became of the batch that the server is at. */
 static bool nearcall_settle_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed,
     nearcall_environment *nc_env) {
-    if (nc_feed->own.ahead.is_posted) {
+    if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED) {
         nearcall_collect_talks_Talks_put_pass(&nc_feed->own.ahead, nc_env);
     }
     return nearcall_feed_went(&nc_feed->own, nc_env);
@@ -771,7 +771,7 @@ bool nearcall_next_talks_Talks_pass(nearcall_feed_talks_Talks_pass *nc_feed, dou
         if (nc_feed->own.is_over) {
             return false;
         }
-        if (nc_feed->own.ahead.is_posted || nearcall_ask_talks_Talks_pass(nc_feed, NEARCALL_POST_NOW, nc_env)) {
+        if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED || nearcall_ask_talks_Talks_pass(nc_feed, NEARCALL_POST_NOW, nc_env)) {
             nc_feed->batch = nearcall_collect_talks_Talks_next_pass(&nc_feed->own.ahead, &nc_is_last, nc_env);
         }
         if (!nearcall_feed_came(&nc_feed->own, 5, nc_feed->batch._length, nc_is_last,

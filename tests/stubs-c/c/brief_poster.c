@@ -380,7 +380,7 @@ static void under_revocation(const nearcall_domain *domain, const char *name) {
         CHECK(!nearcall_is_owner(words_of(brief)->bias, nearcall_thread()));
         if (round == 0) {
             CHECK(nearcall_brief_end(&held, &call.call, &env, 7) == 7 && given_back == 1);
-            CHECK(nearcall_posted_is_replied(&call.call) && !call.call.is_posted);
+            CHECK(nearcall_posted_is_replied(&call.call) && call.call.state == NEARCALL_NOT_POSTED);
         } else {
             const uint32_t nth = (uint32_t)(held.astack - words_of(brief)->astack);
             nearcall_brief_otherwise(client, 0, NEARCALL_REVOKED | nth << NEARCALL_NTH_SHIFT);

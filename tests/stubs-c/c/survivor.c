@@ -1,5 +1,7 @@
 /* A client of again.idl that begins before its server, and whose servers end under it: `survivor
  * NAME`. Another one takes the name each time but the last. */
+#include <poll.h>
+
 #include "again.h"
 #include "check.h"
 
@@ -87,6 +89,25 @@ static void once_only(const again_Again *again) {
     CHECK(env.outcome == NEARCALL_NOT_EXECUTED && env.ran == NEARCALL_RAN_NO);
 }
 
+/* What an event loop is told of next, which has one call under way. */
+static nearcall_posted told(nearcall_completions *completions) {
+    struct pollfd watched = {nearcall_completions_fd(completions), POLLIN, 0};
+    nearcall_posted call;
+    void *tag;
+    while (!nearcall_completions_next(completions, &call, &tag)) {
+        CHECK(poll(&watched, 1, -1) == 1);
+    }
+    CHECK(tag == &env && nearcall_posted_is_replied(&call));
+    return call;
+}
+
+static nearcall_completions *completing(nearcall_posted *call) {
+    nearcall_completions *completions = nearcall_completions_new(&env);
+    CHECK(completions != NULL);
+    CHECK(nearcall_completions_add(completions, call, &env, &env));
+    return completions;
+}
+
 /* What was posted, too, whose arguments are nobody's by then; and a second one behind it. */
 static void posted_calls(const again_Again *again) {
     const int32_t before = pid_of(again);
@@ -94,6 +115,7 @@ static void posted_calls(const again_Again *again) {
     char text[] = "text", *returned;
     nearcall_posted_again_Again_carry carried;
     nearcall_posted_again_Again_outlive outlived, dropped, cancelled;
+    nearcall_completions *completions;
     int32_t after;
     CHECK(octets._buffer != NULL);
     memset(octets._buffer, 7, OCTETS);
@@ -102,12 +124,15 @@ static void posted_calls(const again_Again *again) {
     memset(text, 'x', 4);
     nearcall_free_again_Octets(&octets);
     CHECK(nearcall_post_again_Again_outlive(again, before, &outlived, &env));
+    completions = completing(&outlived.call);
     returned = nearcall_collect_again_Again_carry(&carried, &came, &env);
     CHECK_RETURNED();
     CHECK(strcmp(returned, "text") == 0);
     CHECK(came._length == OCTETS && came._buffer[0] == 7 && came._buffer[OCTETS - 1] == 7);
     nearcall_free(returned);
     nearcall_free_again_Octets(&came);
+    /* Its first try is over, and its collection makes the second. */
+    outlived.call = told(completions);
     after = nearcall_collect_again_Again_outlive(&outlived, &env);
     CHECK_RETURNED();
     CHECK(after != before && pid_of(again) == after);
@@ -117,7 +142,12 @@ static void posted_calls(const again_Again *again) {
     /* Over the dead binding. */
     CHECK(nearcall_post_again_Again_outlive(again, before, &outlived, &env));
     CHECK(nearcall_posted_is_replied(&outlived.call));
+    CHECK(nearcall_completions_add(completions, &outlived.call, &env, &env));
+    outlived.call = told(completions);
     CHECK(nearcall_collect_again_Again_outlive(&outlived, &env) == after);
+    CHECK(nearcall_post_again_Again_outlive(again, before, &outlived, &env));
+    CHECK(nearcall_completions_add(completions, &outlived.call, &env, &env));
+    nearcall_completions_release(completions);
     CHECK(nearcall_post_again_Again_outlive(again, before, &dropped, &env));
     CHECK(nearcall_post_again_Again_outlive(again, before, &cancelled, &env));
     nearcall_posted_drop(&dropped.call);
@@ -132,12 +162,16 @@ static void posted_given_up(const again_Again *again) {
     CHECK(nearcall_post_again_Again_outlive(again, 0, &cancelled, &env));
     nearcall_posted_drop(&dropped.call);
     nearcall_posted_cancel(&cancelled.call);
-    CHECK(!dropped.call.is_posted && !cancelled.call.is_posted);
+    CHECK(dropped.call.state == NEARCALL_NOT_POSTED && cancelled.call.state == NEARCALL_NOT_POSTED);
 }
 
 static void posted_once_only(const again_Again *again) {
     nearcall_posted_again_Again_end ended;
+    nearcall_completions *completions;
     CHECK(nearcall_post_again_Again_end(again, pid_of(again), &ended, &env));
+    completions = completing(&ended.call);
+    ended.call = told(completions);
+    nearcall_completions_release(completions);
     nearcall_collect_again_Again_end(&ended, &env);
     CHECK(env.outcome == NEARCALL_CALL_FAILED && env.ran == NEARCALL_RAN_MAYBE);
     CHECK(!nearcall_post_again_Again_end(again, 0, &ended, &env));

@@ -1,17 +1,25 @@
 //! Calls that are posted now and collected later: a program's own (docs/design/0007), and those for
 //! batches, posted ahead of whoever will ask for what they bring (docs/design/0020).
 
-use nearcall::Ran;
 use nearcall::raw::{Ahead, Lead, in_haste};
+use nearcall::{CallError, Ran};
 
 use super::Outgoing;
 use super::client::{failed, filled, told};
 use super::domain::ClientRecord;
 use super::lacking::client_of;
 use super::records::{
-    Environment, Message, Outcome, PostedRecord, ReplyRecord, posted as kind, when,
+    Environment, Message, Outcome, PostedRecord, ReplyRecord, posted as state, when,
 };
-use super::twice::{twice, twice_taken};
+use super::twice::PostedTwice;
+
+/// What is under way.
+pub(super) enum PostedCall<'b> {
+    Once(Ahead<'b>),
+    Twice(Box<PostedTwice<'b>>),
+    /// Without a reply.
+    Ended(Box<CallError>),
+}
 
 /// Posts a call. False if it is not posted: after an error, and where it is not wanted at any
 /// price.
@@ -56,17 +64,57 @@ pub unsafe extern "C" fn nearcall_post(
         Err(error) => return unsafe { failed(environment, &error) },
     };
     // SAFETY: H1.
-    unsafe { &mut *posted }.hold(ahead, if is_ahead { kind::AHEAD } else { kind::ONCE });
+    unsafe { &mut *posted }.hold(ahead, if is_ahead { state::AHEAD } else { state::ONCE });
     true
 }
 
 impl PostedRecord {
     /// It holds nothing: it is posted once at a time.
-    pub(super) fn hold(&mut self, ahead: Ahead<'_>, kind: u8) {
+    pub(super) fn hold(&mut self, ahead: Ahead<'_>, state: u8) {
         // SAFETY: the record is large enough, which is asserted beside it.
         unsafe { self.held.as_mut_ptr().cast::<Ahead<'_>>().write(ahead) };
-        (self.is_posted, self.kind) = (true, kind);
+        self.state = state;
     }
+
+    /// The same, whatever it is.
+    pub(super) fn put(&mut self, call: PostedCall<'_>) {
+        let (held, state) = match call {
+            PostedCall::Once(ahead) => return self.hold(ahead, state::ONCE),
+            PostedCall::Twice(twice) => (Box::into_raw(twice).expose_provenance(), state::TWICE),
+            PostedCall::Ended(error) => (Box::into_raw(error).expose_provenance(), state::ENDED),
+        };
+        (self.held[0], self.state) = (held as u64, state);
+    }
+
+    /// Where the box lies that it holds.
+    fn boxed<T>(&self) -> *mut T {
+        std::ptr::with_exposed_provenance_mut(self.held[0] as usize)
+    }
+}
+
+/// What a record holds, which does not hold it any more.
+///
+/// # Safety
+///
+/// - H1 live: the record.
+pub(super) unsafe fn call_of<'b>(posted: *mut PostedRecord) -> Option<PostedCall<'b>> {
+    // SAFETY: H1.
+    let record = unsafe { &mut *posted };
+    Some(match record.state {
+        state::NOT => return None,
+        state::TWICE => {
+            record.state = state::NOT;
+            // SAFETY: H1: that is what `put` has written there; it is taken once.
+            PostedCall::Twice(unsafe { Box::from_raw(record.boxed()) })
+        }
+        state::ENDED => {
+            record.state = state::NOT;
+            // SAFETY: as above.
+            PostedCall::Ended(unsafe { Box::from_raw(record.boxed()) })
+        }
+        // SAFETY: H1, and it is posted.
+        _ => PostedCall::Once(unsafe { taken(posted) }),
+    })
 }
 
 /// Waits for the reply of a posted call, and copies its fixed part out. False after an error, as of
@@ -82,15 +130,18 @@ pub unsafe extern "C" fn nearcall_collect(
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
-    // SAFETY: H1.
-    if !unsafe { &*posted }.is_posted {
-        // SAFETY: H1.
-        return unsafe { not_posted(environment) };
-    }
-    // SAFETY: passed on, and it is posted.
-    let ahead = unsafe { taken(posted) };
     // SAFETY: passed on.
-    unsafe { told(ahead.collect(), reply, environment) }
+    match unsafe { call_of(posted) } {
+        // SAFETY: H1.
+        None => unsafe { not_posted(environment) },
+        // SAFETY: passed on.
+        Some(PostedCall::Once(ahead)) => unsafe { told(ahead.collect(), reply, environment) },
+        // SAFETY: H1.
+        Some(PostedCall::Ended(error)) => unsafe { failed(environment, &error) },
+        Some(PostedCall::Twice(_)) => {
+            unreachable!("a call that may run twice has a collection of its own")
+        }
+    }
 }
 
 /// There is nothing to collect. False, always.
@@ -116,12 +167,12 @@ pub(super) unsafe fn not_posted(environment: *mut Environment) -> bool {
 pub unsafe extern "C" fn nearcall_posted_is_replied(posted: *const PostedRecord) -> bool {
     // SAFETY: H1.
     let record = unsafe { &*posted };
-    match (record.is_posted, record.kind) {
-        (false, _) => true,
-        // SAFETY: passed on, and it is posted twice.
-        (true, kind::TWICE) => unsafe { twice(posted) }.is_replied(),
+    match record.state {
+        state::NOT | state::ENDED => true,
+        // SAFETY: H1: that is what `put` has written there, which nobody has taken.
+        state::TWICE => unsafe { &*record.boxed::<PostedTwice<'_>>() }.is_replied(),
         // SAFETY: it is posted, so that one was written there.
-        (true, _) => unsafe { &*record.held.as_ptr().cast::<Ahead<'_>>() }.is_replied(),
+        _ => unsafe { &*record.held.as_ptr().cast::<Ahead<'_>>() }.is_replied(),
     }
 }
 
@@ -133,14 +184,11 @@ pub unsafe extern "C" fn nearcall_posted_is_replied(posted: *const PostedRecord)
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_posted_cancel(posted: *mut PostedRecord) {
-    // SAFETY: H1.
-    let record = unsafe { &*posted };
-    match (record.is_posted, record.kind) {
-        (false, _) => {}
-        // SAFETY: passed on, and it is posted twice.
-        (true, kind::TWICE) => unsafe { twice_taken(posted) }.cancel(),
-        // SAFETY: H1, and it is posted.
-        (true, _) => unsafe { taken(posted) }.cancel(),
+    // SAFETY: passed on.
+    match unsafe { call_of(posted) } {
+        Some(PostedCall::Once(ahead)) => ahead.cancel(),
+        Some(PostedCall::Twice(twice)) => twice.cancel(),
+        Some(PostedCall::Ended(_)) | None => {}
     }
 }
 
@@ -153,26 +201,19 @@ pub unsafe extern "C" fn nearcall_posted_cancel(posted: *mut PostedRecord) {
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_posted_drop(posted: *mut PostedRecord) {
-    // SAFETY: H1.
-    let record = unsafe { &*posted };
-    match (record.is_posted, record.kind) {
-        (false, _) => {}
-        // SAFETY: passed on, and it is posted twice.
-        (true, kind::TWICE) => drop(unsafe { twice_taken(posted) }),
-        // SAFETY: H1, and it is posted.
-        (true, _) => drop(unsafe { taken(posted) }),
-    }
+    // SAFETY: passed on.
+    drop(unsafe { call_of(posted) });
 }
 
 /// The call of a record, which does not hold it any more.
 ///
 /// # Safety
 ///
-/// - H1 live: the record, and it is posted.
+/// - H1 live: the record, and an [`Ahead`] was written there.
 pub(super) unsafe fn taken<'b>(posted: *mut PostedRecord) -> Ahead<'b> {
     // SAFETY: H1.
     let record = unsafe { &mut *posted };
-    record.is_posted = false;
-    // SAFETY: H1: it was posted, so that one was written there; it is read once.
+    record.state = state::NOT;
+    // SAFETY: H1; it is read once.
     unsafe { record.held.as_ptr().cast::<Ahead<'_>>().read() }
 }

@@ -179,7 +179,7 @@ fn assert_messages(text: &mut String) {
         raised,
         held
     );
-    record!(text, PostedRecord, "nearcall_posted", is_posted, kind, held);
+    record!(text, PostedRecord, "nearcall_posted", state, held);
     record!(text, super::deferred::DeferredRecord, "nearcall_deferred", own, held);
     record!(text, SourceRecord, "nearcall_source", next, free, item_bytes, batch_count);
     record!(text, IntakeRecord, "nearcall_intake", take, end, free, item_bytes, result_bytes);
@@ -272,9 +272,11 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_POST_NOW", when::NOW),
         ("NEARCALL_POST_SPARE", when::SPARE),
         ("NEARCALL_POST_EITHER", when::EITHER),
+        ("NEARCALL_NOT_POSTED", posted::NOT.into()),
         ("NEARCALL_POSTED_ONCE", posted::ONCE.into()),
         ("NEARCALL_POSTED_AHEAD", posted::AHEAD.into()),
         ("NEARCALL_POSTED_TWICE", posted::TWICE.into()),
+        ("NEARCALL_POSTED_ENDED", posted::ENDED.into()),
         ("NEARCALL_DESCRIPTOR_ANY", kind::ANY),
         ("NEARCALL_DESCRIPTOR_FILE", kind::FILE),
         ("NEARCALL_DESCRIPTOR_SEGMENT", kind::SEGMENT),

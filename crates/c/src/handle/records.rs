@@ -231,21 +231,25 @@ pub struct ReplyRecord {
 /// A call that was posted and is collected later. `nearcall_posted` in C.
 #[repr(C)]
 pub struct PostedRecord {
-    pub is_posted: bool,
     /// One of [`posted`].
-    pub kind: u8,
-    /// While it is posted, the [`Ahead`]; of [`posted::TWICE`] the box of what is posted twice.
+    pub state: u8,
+    /// While it is posted, the [`Ahead`]; of [`posted::TWICE`] the box of what is posted twice, and
+    /// of [`posted::ENDED`] that of the error.
     pub held: [u64; 6],
 }
 
 /// What a posted call is. `NEARCALL_POSTED_` in C.
 pub mod posted {
+    /// It was not, or is not any more. `NEARCALL_NOT_POSTED` in C.
+    pub const NOT: u8 = 0;
     /// Somebody collects it.
-    pub const ONCE: u8 = 0;
+    pub const ONCE: u8 = 1;
     /// Nobody has to wait for it yet.
-    pub const AHEAD: u8 = 1;
+    pub const AHEAD: u8 = 2;
     /// Somebody collects it, and it may run twice.
-    pub const TWICE: u8 = 2;
+    pub const TWICE: u8 = 3;
+    /// It has ended without a reply.
+    pub const ENDED: u8 = 4;
 }
 
 /// When a call for a batch is posted. `NEARCALL_POST_` in C.

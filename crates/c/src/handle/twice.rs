@@ -5,21 +5,26 @@ use nearcall::CallError;
 use nearcall::raw::{Ahead, Client, is_worth_another_try};
 
 use super::Outgoing;
-use super::ahead::not_posted;
+use super::ahead::{PostedCall, call_of, not_posted};
 use super::client::{failed, filled, keep_next, told};
 use super::domain::ClientRecord;
 use super::lacking::client_of;
-use super::records::{Environment, Message, PostedRecord, Put, ReplyRecord, posted as kind};
+use super::records::{Environment, Message, PostedRecord, Put, ReplyRecord};
 
 /// A call that is posted, and may run twice.
 pub(super) struct PostedTwice<'b> {
+    /// An error: nobody was there to post it to, or it was lost, and the next life may have it.
+    pub first: Result<Ahead<'b>, Box<CallError>>,
+    pub again: Again<'b>,
+}
+
+/// What its second try needs.
+pub(super) struct Again<'b> {
     client: &'b Client,
     /// When both tries are over.
     until_ns: u64,
     procedure: u32,
     expects_descriptors: bool,
-    /// An error: nobody was there to post it to, and the next life may have it.
-    first: Result<Ahead<'b>, Box<CallError>>,
     request: Copied,
 }
 
@@ -98,11 +103,10 @@ pub unsafe extern "C" fn nearcall_post_twice(
     }
     // SAFETY: H2.
     let request = unsafe { Copied::new(&request) };
-    let call = PostedTwice { client, until_ns, procedure, expects_descriptors, first, request };
+    let again = Again { client, until_ns, procedure, expects_descriptors, request };
     // SAFETY: H1.
     let record = unsafe { &mut *posted };
-    record.held[0] = Box::into_raw(Box::new(call)).expose_provenance() as u64;
-    (record.is_posted, record.kind) = (true, kind::TWICE);
+    record.put(PostedCall::Twice(Box::new(PostedTwice { first, again })));
     true
 }
 
@@ -119,14 +123,13 @@ pub unsafe extern "C" fn nearcall_collect_twice(
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
-    // SAFETY: H1.
-    if !unsafe { &*posted }.is_posted {
+    // SAFETY: passed on.
+    let Some(PostedCall::Twice(call)) = (unsafe { call_of(posted) }) else {
         // SAFETY: H1.
         return unsafe { not_posted(environment) };
-    }
-    // SAFETY: H1, and it is posted twice.
-    let call = unsafe { twice_taken(posted) };
-    let PostedTwice { client, until_ns, procedure, expects_descriptors, first, request } = call;
+    };
+    let PostedTwice { first, again } = *call;
+    let Again { client, until_ns, procedure, expects_descriptors, request } = again;
     let request = request.outgoing();
     let (mut first, mut next) = (Some(first), None);
     let replied = client.twice_if_need_be_until(until_ns, &mut next, |client| match first.take() {
@@ -142,30 +145,4 @@ pub unsafe extern "C" fn nearcall_collect_twice(
     // SAFETY: H1, and it was told.
     unsafe { keep_next(has_replied, next, reply) };
     has_replied
-}
-
-/// The call of a record.
-///
-/// # Safety
-///
-/// - H1 live: the record, for as long as `'r`, and it is posted twice.
-pub(super) unsafe fn twice<'r>(posted: *const PostedRecord) -> &'r PostedTwice<'r> {
-    // SAFETY: H1.
-    let call = unsafe { &*posted }.held[0] as usize;
-    // SAFETY: H1: it was posted, so that one was written there, which nobody has taken.
-    unsafe { &*std::ptr::with_exposed_provenance::<PostedTwice<'_>>(call) }
-}
-
-/// The same; the record does not hold it any more.
-///
-/// # Safety
-///
-/// - H1 live: the record, and it is posted twice.
-pub(super) unsafe fn twice_taken<'b>(posted: *mut PostedRecord) -> PostedTwice<'b> {
-    // SAFETY: H1.
-    let record = unsafe { &mut *posted };
-    record.is_posted = false;
-    let call = std::ptr::with_exposed_provenance_mut::<PostedTwice<'_>>(record.held[0] as usize);
-    // SAFETY: H1: it was posted, so that one was written there; it is taken once.
-    *unsafe { Box::from_raw(call) }
 }

@@ -101,9 +101,9 @@ struct Found {
 
 impl AwaitedCall {
     /// Call `sequence` on A-stack `index`, which is about to be waited for.
-    pub fn new(binding: &Arc<ClientBinding>, index: u32, sequence: Sequence) -> AwaitedCall {
+    pub fn new(binding: Arc<ClientBinding>, index: u32, sequence: Sequence) -> AwaitedCall {
         let look_ns = clock::now_ns().saturating_add(binding.policy.slice_ns(0));
-        AwaitedCall { binding: Arc::clone(binding), index, sequence, look_ns, looks: 0 }
+        AwaitedCall { binding, index, sequence, look_ns, looks: 0 }
     }
 
     /// Its word is not what the client has left there, or its binding is gone.

@@ -39,9 +39,9 @@ use crate::error::CallError;
 pub struct Ahead<'b> {
     pub(super) grip: Grip<'b>,
     pub(super) procedure: u32,
-    deadline: Deadline,
+    pub(super) deadline: Deadline,
     /// The right to be so for as long as it likes; none: somebody is about to collect it.
-    lead: Option<Lead<'b>>,
+    pub(super) lead: Option<Lead<'b>>,
 }
 
 /// Where what C notes of a call lies that it has posted by itself: see `brief.rs`.

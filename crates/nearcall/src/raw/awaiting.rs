@@ -16,7 +16,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -68,12 +67,12 @@ pub struct Awaiting<'b, T, E = CallError> {
 }
 
 /// The words of a reply, and where it lies.
-type Ended<'b> = (Grip<'b>, HeadWords);
+pub(super) type Ended<'b> = (Grip<'b>, HeadWords);
 
 /// A posted call.
 #[derive(Debug)]
 pub(super) struct UnderWay<'b> {
-    binding: &'b Arc<ClientBinding>,
+    binding: &'b ClientBinding,
     /// `None` once it is over.
     grip: Option<Grip<'b>>,
     procedure: u32,
@@ -110,12 +109,10 @@ impl<'b, T, E> Awaiting<'b, T, E> {
     /// The call on this A-stack was posted, and a deadline has begun.
     #[inline(always)]
     pub(super) fn new(
-        binding: &'b Arc<ClientBinding>,
-        (grip, procedure, deadline): (Grip<'b>, u32, Deadline),
+        posted: (Grip<'b>, u32, Deadline),
         read: Read<'b, T, E>,
     ) -> Awaiting<'b, T, E> {
-        let (grip, sequence, stage) = (Some(grip), grip.linkage().sequence(), Stage::Posted);
-        Awaiting { call: UnderWay { binding, grip, procedure, sequence, deadline, stage }, read }
+        Awaiting { call: UnderWay::new(posted), read }
     }
 }
 
@@ -159,8 +156,27 @@ impl<T, E: From<Box<CallError>>> Future for Awaiting<'_, T, E> {
 }
 
 impl<'b> UnderWay<'b> {
+    /// The call on this A-stack was posted, and a deadline has begun.
     #[inline(always)]
-    fn poll(&mut self, waker: &Waker) -> Poll<Result<Ended<'b>, Box<CallError>>> {
+    pub fn new((grip, procedure, deadline): (Grip<'b>, u32, Deadline)) -> UnderWay<'b> {
+        let (binding, sequence) = (grip.binding, grip.linkage().sequence());
+        let (grip, stage) = (Some(grip), Stage::Posted);
+        UnderWay { binding, grip, procedure, sequence, deadline, stage }
+    }
+
+    /// Of what was posted.
+    pub fn procedure(&self) -> u32 {
+        self.procedure
+    }
+
+    /// Of what was posted.
+    pub fn deadline(&self) -> Deadline {
+        self.deadline
+    }
+
+    /// Looks for the reply, and goes on with the wait for it. Not once it has come.
+    #[inline(always)]
+    pub fn poll(&mut self, waker: &Waker) -> Poll<Result<Ended<'b>, Box<CallError>>> {
         let grip = self.grip.expect("a future is not polled after it was ready");
         let is_alone = self.note_poll();
         let (head, linkage) = (grip.astack.head(), grip.linkage());
@@ -310,9 +326,8 @@ impl<'b> UnderWay<'b> {
     }
 
     fn begin(&self, wait: &Wait<'b>, now_ns: u64, ban: &mut YieldBan) -> Wakeful<'b> {
-        let binding: &'b ClientBinding = self.binding;
-        let spin_ns = binding.spin_ns(self.procedure);
-        let mut waiter = Waiter::new(&binding.policy, ban, spin_ns);
+        let spin_ns = self.binding.spin_ns(self.procedure);
+        let mut waiter = Waiter::new(&self.binding.policy, ban, spin_ns);
         if self.deadline.ns != 0 {
             waiter = waiter.until(wait.grip.until_ns(self.sequence, self.deadline));
         }
@@ -326,9 +341,10 @@ impl<'b> UnderWay<'b> {
         }
         current::call_for_relief();
         let index = wait.grip.linkage().index;
-        let call = AwaitedCall::new(self.binding, index, self.sequence);
+        let binding = self.binding.downgraded().upgrade();
+        let call = binding.map(|binding| AwaitedCall::new(binding, index, self.sequence));
         let until_ns = wait.grip.until_ns(self.sequence, self.deadline);
-        match herald::wake(waker, Some(call), until_ns) {
+        match herald::wake(waker, call, until_ns) {
             Some(ticket) => self.stage = Stage::Asleep(wakeful, ticket),
             None => return Next::Look,
         }

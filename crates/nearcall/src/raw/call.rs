@@ -21,7 +21,7 @@ use super::marshal::Marshal;
 use super::pending::{Pending, Posted};
 use super::reply::{Read, Reply, reader};
 use super::variable::{PIECE_BYTES, Rest, Variable, span_of};
-use crate::client::binding::{ClientBinding, Grip, Held};
+use crate::client::binding::{Grip, Held};
 use crate::client::deadline::{Deadline, NEVER_NS, Unposted, left_ns};
 use crate::client::lead::Lead;
 use crate::client::linkage::NO_PROCESSOR;
@@ -312,13 +312,12 @@ impl<'b, 'd> Call<'b, 'd> {
     #[inline(always)]
     pub(super) fn post_awaited<T, E>(
         self,
-        binding: &'b Arc<ClientBinding>,
         fixed_bytes: u32,
         read: Read<'b, T, E>,
     ) -> Result<Awaiting<'b, T, E>, Box<CallError>> {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_outstanding(fixed_bytes)?;
-        Ok(Awaiting::new(binding, (grip, procedure, deadline), read))
+        Ok(Awaiting::new((grip, procedure, deadline), read))
     }
 
     /// Posts the call and does not wait: any thread collects it (design note 0020).

@@ -230,7 +230,7 @@ impl Client {
         E: From<Box<CallError>>,
         F: Fn(Reply<'b>) -> Result<T, E> + Copy,
     {
-        call.post_awaited(self.binding.shared(), fixed_bytes, reader(read))
+        call.post_awaited(fixed_bytes, reader(read))
     }
 
     /// The same of a brief call of class `CLASS`, whose results take `REPLY` bytes.
@@ -246,7 +246,7 @@ impl Client {
         F: for<'r> Fn(BriefResults<'r>) -> Result<T, E> + Copy,
     {
         let read = brief_reader::<CLASS, REPLY, _, _, _>(read);
-        call.post_awaited(self.binding.shared(), fixed_bytes, read)
+        call.post_awaited(fixed_bytes, read)
     }
 
     /// When a call is over that begins now, on this domain's clock.

@@ -318,14 +318,17 @@ impl Workshop {
 
     /// Who compiles a source, and how: what is to come of it is left to say.
     fn command(&self, compiler: &str, source: &Path, flags: &[&str]) -> Command {
-        let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("c");
         let mut command = Command::new(if is_cpp(source) { cpp_of(compiler) } else { compiler });
-        command.arg(if is_cpp(source) { CPP } else { C }).args(STRICT).args(flags);
+        // Another standard of C++ is none of C's.
+        let own = flags.iter().filter(|flag| is_cpp(source) || !flag.starts_with("-std=c++"));
+        command.arg(if is_cpp(source) { CPP } else { C }).args(STRICT).args(own);
         // Who asks for more warnings asks for those of the header, too.
         if is_cpp(source) && !flags.iter().any(|flag| flag.starts_with("-W")) {
             command.arg("-include").arg(compiled_ahead(cpp_of(compiler), flags));
         }
-        command.arg("-I").arg(own).arg("-I").arg(self.path()).arg("-I").arg(headers()).arg(source);
+        let folders = [&*programs, self.path(), &*headers()];
+        command.args(folders.iter().flat_map(|folder| [Path::new("-I"), *folder])).arg(source);
         command
     }
 }

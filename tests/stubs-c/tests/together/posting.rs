@@ -11,7 +11,7 @@ use nearcall::{Clerk, current_call};
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType};
 use stubs_c_tests::posted::posting::*;
 
-use crate::support::{RustServer, in_both, run_client, serve_here};
+use crate::support::{RustServer, Workshop, compilers, in_both, run_client, serve_here};
 
 /// What each client checks at least.
 const CHECKS_MIN: u32 = 50;
@@ -97,6 +97,17 @@ fn listen_for(name: &str, runtime: &Path) -> OwnedFd {
 fn post(program: &Path, runtime: &Path) {
     let _server = RustServer::start(module_path!(), "poster", runtime);
     let _silent = listen_for("silent", runtime);
+    check(program, runtime);
+}
+
+/// The same without anybody who listens.
+fn complete(program: &Path, runtime: &Path) {
+    let _server = RustServer::start(module_path!(), "poster", runtime);
+    check(program, runtime);
+}
+
+/// Runs a client, which checks.
+fn check(program: &Path, runtime: &Path) {
     let said = run_client(program, "poster", runtime);
     let checks: u32 = said.trim().parse().expect("a count");
     assert!(checks >= CHECKS_MIN, "{checks} checks");
@@ -105,4 +116,19 @@ fn post(program: &Path, runtime: &Path) {
 #[test]
 fn calls_are_posted_now_and_collected_later() {
     in_both("posting.idl", ["poster", "poster_cpp"], post);
+}
+
+#[test]
+fn event_loops_are_told_what_they_can_collect() {
+    in_both("posting.idl", ["completer", "completer_cpp"], complete);
+}
+
+/// In C++20, where the same client awaits its calls, too.
+#[test]
+fn coroutines_await_calls() {
+    if let Some(compiler) = compilers().first() {
+        let workshop = Workshop::of("cpp", "posting.idl");
+        let program = workshop.program(compiler, "completer_cpp", &["-std=c++20"]);
+        complete(&program, workshop.path());
+    }
 }

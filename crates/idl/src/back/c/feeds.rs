@@ -255,7 +255,9 @@ impl C<'_> {
         text.line("nc_feed->at = 0;");
         text.lines(["if (nc_feed->own.is_over) {", "    return false;", "}"].map(String::from));
         let ask = format!("nearcall_ask_{}(nc_feed, NEARCALL_POST_", self.feed_name(feed));
-        text.open(format!("if (nc_feed->own.ahead.is_posted || {ask}NOW, nc_env)) {{"));
+        text.open(format!(
+            "if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED || {ask}NOW, nc_env)) {{"
+        ));
         let collect = self.collect_name(feed.carrier);
         let posted = "&nc_feed->own.ahead";
         text.line(format!("nc_feed->batch = {collect}({posted}, &nc_is_last, nc_env);"));
@@ -377,7 +379,7 @@ impl C<'_> {
         text.line("/* What became of the batch that the server is at. */");
         text.line(format!("static bool nearcall_settle_{name}({record} *nc_feed,"));
         text.open("    nearcall_environment *nc_env) {");
-        text.open("if (nc_feed->own.ahead.is_posted) {");
+        text.open("if (nc_feed->own.ahead.state != NEARCALL_NOT_POSTED) {");
         text.line(&collected);
         text.close("}");
         text.line("return nearcall_feed_went(&nc_feed->own, nc_env);");

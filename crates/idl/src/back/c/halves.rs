@@ -191,7 +191,7 @@ impl C<'_> {
                 text.line(format!("nearcall_brief_otherwise({client}, {class}, nc_claim);"));
             }
             text.line("nearcall_begin(nc_env);");
-            text.line("nc_posted->call.is_posted = false;");
+            text.line("nc_posted->call.state = NEARCALL_NOT_POSTED;");
         }
         text.lines(body.lines().map(String::from));
         if body.contains("goto nc_done;") {
