@@ -593,8 +593,9 @@ bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giv
 bool nearcall_may_retry(const nearcall_environment *environment);
 
 /* For procedures: this one cannot go on, and its interface has no exception for that. Its client is
- * told NEARCALL_PANICKED, and why is told as nearcall_set_log says, without a function there on
- * standard error; what it returns after that goes nowhere. */
+ * told NEARCALL_PANICKED. Its server's author is told which procedure it was, of which export, and
+ * why, as far as the environment's message holds it: as nearcall_set_log says, without a function
+ * there on standard error. What it returns after that goes nowhere. */
 NEARCALL_RARE void nearcall_panic(nearcall_environment *environment, const char *why);
 
 /* For calls of a server that was exported with nearcall_export_async_<interface>: there will be no
@@ -779,8 +780,8 @@ NEARCALL_RARE bool nearcall_refuse_item(nearcall_environment *environment, const
                                         nearcall_breach breach);
 NEARCALL_RARE bool nearcall_refuse_memory(nearcall_served *call, uint64_t byte_count);
 /* Of a procedure whose feed has null for that function: it has panicked. Releases the feed. */
-NEARCALL_RARE bool nearcall_refuse_made(nearcall_served *call, const char *procedure,
-                                        const char *function, void *own, void (*release)(void *));
+NEARCALL_RARE bool nearcall_refuse_made(nearcall_served *call, const char *function, void *own,
+                                        void (*release)(void *));
 void nearcall_reply_with(nearcall_served *call, const nearcall_message *message, uint32_t raised);
 /* Memory of the call, all 0, for the record of one that is set aside; null if it is refused. */
 nearcall_deferred *nearcall_defer_room(nearcall_served *call, size_t byte_count);

@@ -334,8 +334,11 @@ inline std::size_t set_policy(const nearcall_clerk *clerk, const std::string &pa
 inline void threw(nearcall_environment *env, const char *procedure, bool has_returned) {
     char why[sizeof env->message];
     const auto say = [&](const char *what) {
-        const char *did = has_returned ? "returned what cannot be sent" : "threw";
-        std::snprintf(why, sizeof why, "%s %s: %s", procedure, did, what);
+        if (has_returned) {
+            std::snprintf(why, sizeof why, "%s returned what cannot be sent: %s", procedure, what);
+        } else {
+            std::snprintf(why, sizeof why, "threw: %s", what);
+        }
     };
     try {
         throw;

@@ -770,8 +770,7 @@ void nearcall_entry_Ledger_rows(const nearcall_server_Ledger *nc_server, nearcal
         goto nc_done;
     }
     if (nc_made.next == NULL) {
-        nearcall_refuse_made(nc_call, "Ledger::rows", "next",
-            nc_made.self, nc_made.release);
+        nearcall_refuse_made(nc_call, "next", nc_made.self, nc_made.release);
         goto nc_done;
     }
     if (!nearcall_open_source(nc_call, &nearcall_source_Ledger_rows, &nc_made,
@@ -850,13 +849,11 @@ void nearcall_entry_Ledger_load(const nearcall_server_Ledger *nc_server, nearcal
         goto nc_done;
     }
     if (nc_made.take == NULL) {
-        nearcall_refuse_made(nc_call, "Ledger::load", "take",
-            nc_made.self, nc_made.release);
+        nearcall_refuse_made(nc_call, "take", nc_made.self, nc_made.release);
         goto nc_done;
     }
     if (nc_made.end == NULL) {
-        nearcall_refuse_made(nc_call, "Ledger::load", "end",
-            nc_made.self, nc_made.release);
+        nearcall_refuse_made(nc_call, "end", nc_made.self, nc_made.release);
         goto nc_done;
     }
     if (!nearcall_open_intake(nc_call, &nearcall_intake_Ledger_load, &nc_made,

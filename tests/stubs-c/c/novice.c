@@ -28,7 +28,8 @@ static void hear(void *context, nearcall_level level, const char *line) {
         atomic_fetch_add(&all->bound, strstr(line, "\"event\":\"bound\"") != NULL);
         atomic_fetch_add(&all->refused, strstr(line, "\"event\":\"refused\"") != NULL);
         atomic_fetch_add(&all->revoked, strstr(line, "\"event\":\"revoked\"") != NULL);
-    } else if (level == NEARCALL_LOG_ERROR && strstr(line, "\"message\":\"no file 7\"") != NULL) {
+    } else if (level == NEARCALL_LOG_ERROR && strstr(line, "\"why\":\"no file 7\"") != NULL) {
+        CHECK(strstr(line, "\"name\":\"files\"") != NULL && strstr(line, "\"store\"") != NULL);
         atomic_fetch_add(&all->panicked, 1);
     } else if (level == NEARCALL_LOG_WARNING && strstr(line, "results refused") != NULL) {
         CHECK(strstr(line, "\"name\":\"files\"") != NULL && strstr(line, "open_file") != NULL);

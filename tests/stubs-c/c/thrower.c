@@ -7,7 +7,7 @@
 
 static void plain(void *self, nearcall_environment *env) {
     (void)self;
-    nearcall_panic(env, "throwing::Thrower::plain threw: nothing is plain");
+    nearcall_panic(env, "threw: nothing is plain");
 }
 
 static int32_t declared(void *self, bool is_refused, nearcall_environment *env) {
@@ -16,14 +16,14 @@ static int32_t declared(void *self, bool is_refused, nearcall_environment *env) 
         const throwing_Refused refused = {7};
         nearcall_raise_throwing_Refused(env, refused);
     } else {
-        nearcall_panic(env, "throwing::Thrower::declared threw: beyond 3");
+        nearcall_panic(env, "threw: beyond 3");
     }
     return 0;
 }
 
 static char *strange(void *self, nearcall_environment *env) {
     (void)self;
-    nearcall_panic(env, "throwing::Thrower::strange threw: no std::exception");
+    nearcall_panic(env, "threw: no std::exception");
     return NULL;
 }
 
@@ -48,7 +48,7 @@ static bool is_second;
 static bool next(void *self, int32_t *item, nearcall_environment *env) {
     (void)self;
     if (is_second) {
-        nearcall_panic(env, "throwing::Thrower::numbers threw: no more numbers");
+        nearcall_panic(env, "threw: no more numbers");
         return false;
     }
     is_second = true;

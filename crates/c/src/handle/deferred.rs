@@ -17,7 +17,7 @@ use nearcall::raw::{Deferred, Refusal};
 use super::records::{Environment, Outcome};
 use super::scratch::Scratch;
 use super::server::Served;
-use super::telling::{Told, say};
+use super::telling::Told;
 
 /// The head of the record of a call that is set aside. `nearcall_deferred` in C.
 #[repr(C)]
@@ -37,7 +37,7 @@ pub type FreeRecord = unsafe extern "C" fn(*mut DeferredRecord);
 /// What the runtime has of a call that is set aside.
 pub struct Deferral {
     call: Deferred,
-    told: Option<Told>,
+    told: Told,
     finish: Finish,
     free: Option<FreeRecord>,
     /// The record lies there.
@@ -111,22 +111,23 @@ pub unsafe extern "C" fn nearcall_deferred_reply(
     environment: *const Environment,
 ) {
     // SAFETY: H1.
-    if unsafe { environment.as_ref() }.is_some_and(|one| one.outcome == Outcome::RETURNED) {
-        say(&"a procedure has raised nothing, and has no results");
-        // SAFETY: passed on.
-        return unsafe { nearcall_deferred_drop(record) };
-    }
+    let raised = unsafe { environment.as_ref() };
+    let is_nothing = raised.is_some_and(|one| one.outcome == Outcome::RETURNED);
     // SAFETY: H1.
     let Deferral { call, told, finish, free, mut scratch } = unsafe { taken(record) };
     // In the child of a fork(2) nobody replies, but what it has is given back.
     call.reply(|arguments| {
-        let mut served = Served::new(arguments);
+        let mut served = Served::new(arguments, told);
+        if is_nothing {
+            served.panic("it has raised nothing, and has no results");
+            return served.ended();
+        }
         served.scratch = std::mem::take(&mut scratch);
         // SAFETY: generated for this record, as H4 of `nearcall_defer` says.
         unsafe { finish(&mut served, record, environment) };
         scratch = std::mem::take(&mut served.scratch);
         let outcome = served.ended();
-        if let (Err(refusal), Some(told)) = (&outcome, told) {
+        if let Err(refusal) = &outcome {
             told.tell(refusal);
         }
         outcome

@@ -11,6 +11,7 @@ use nearcall::{Inlet, NotPut, Outlet, Ran};
 
 use super::records::{BatchRecord, Environment, ExchangeRecord, Outcome};
 use super::server::Served;
+use super::telling::Told;
 use super::values::{Raised, Value};
 
 /// What a call that opens an exchange keeps until its procedure has returned.
@@ -109,6 +110,7 @@ pub unsafe extern "C" fn nearcall_exchange_next(
     let served = unsafe { &mut *served };
     // SAFETY: H4.
     let ExchangeRecord { kind, given_bytes, .. } = *unsafe { &*described };
+    let told = served.told;
     let awaited = served.arguments.next_of_exchange::<Value, Raised>(kind, feed, number);
     served.conclude(awaited.and_then(|awaited| {
         served.arguments.run_awaited(async move {
@@ -124,7 +126,7 @@ pub unsafe extern "C" fn nearcall_exchange_next(
                         (BatchRecord::nothing(), false)
                     }
                 };
-                finished(arguments, |served| {
+                finished((arguments, told), |served| {
                     // SAFETY: generated for items of this exchange, as H4 says; batch and
                     // environment are its own from here on.
                     unsafe { finish(served, &batch, is_last, &mut environment) };
@@ -164,13 +166,14 @@ pub unsafe extern "C" fn nearcall_exchange_put(
         unsafe { Value::moved_from(at, taken_bytes, free_taken) }
     };
     let items: Vec<Value> = (0..count).map(item).collect();
+    let told = served.told;
     let awaited = served.arguments.put_to_exchange::<Value>(kind, sink, number, items);
     served.conclude(awaited.and_then(|awaited| {
         served.arguments.run_awaited(async move {
             let taken = awaited.await;
             let finish: Finish = Box::new(move |arguments| {
                 taken?;
-                finished(arguments, |served| {
+                finished((arguments, told), |served| {
                     // SAFETY: generated for this procedure, as H4 says.
                     unsafe { finish(served) };
                 })
@@ -181,8 +184,11 @@ pub unsafe extern "C" fn nearcall_exchange_put(
 }
 
 /// Runs the second half of an entry stub.
-fn finished(arguments: Arguments<'_>, finish: impl FnOnce(&mut Served<'_>)) -> Replied {
-    let mut served = Served::new(arguments);
+fn finished(
+    (arguments, told): (Arguments<'_>, Told),
+    finish: impl FnOnce(&mut Served<'_>),
+) -> Replied {
+    let mut served = Served::new(arguments, told);
     finish(&mut served);
     served.ended()
 }

@@ -16,7 +16,7 @@ use super::records::{
 };
 use super::scratch::Scratch;
 use super::takes::{NotTaken, check_texts, take_all};
-use super::telling::{Told, say};
+use super::telling::Told;
 use super::values::Free;
 use super::{Outgoing, bytes, bytes_mut, literal};
 
@@ -86,8 +86,8 @@ pub struct Served<'a> {
     has_panicked: bool,
     /// What the stub has for as long as the call.
     pub(super) scratch: Scratch,
-    /// Whose call it is, where it is entered.
-    pub(super) told: Option<Told>,
+    /// Whose call it is.
+    pub(super) told: Told,
 }
 
 impl Entries for ForeignEntries {
@@ -97,7 +97,7 @@ impl Entries for ForeignEntries {
 
     fn enter(&self, procedure: usize, arguments: Arguments<'_>) -> Outcome {
         let told = Told { interface: self.interface, procedure };
-        let mut served = Served { told: Some(told), ..Served::new(arguments) };
+        let mut served = Served::new(arguments, told);
         // SAFETY: the dispatch is generated code; `new` promised the server, `served` outlives the
         // call.
         unsafe { (self.enter)(self.server, procedure as u32, &mut served) };
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn nearcall_refuse_raised(
     // SAFETY: H1.
     let environment = unsafe { &*environment };
     if environment.outcome == records::Outcome::Panicked as u32 {
-        return served.panic();
+        return served.panic(&environment.message());
     }
     served.refuse(match environment.outcome {
         records::CANNOT_BE_SENT => Refusal::Unfit(environment.message().into_owned()),
@@ -277,27 +277,24 @@ pub unsafe extern "C" fn nearcall_refuse_raised(
 ///
 /// # Safety
 ///
-/// - H1 live: `served`; `own`, until it is released here. H4 static: both names.
+/// - H1 live: `served`; `own`, until it is released here. H4 static: its name.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_refuse_made(
     served: *mut Served<'_>,
-    procedure: *const c_char,
     function: *const c_char,
     own: *mut c_void,
     release: Option<Free>,
 ) -> bool {
     // SAFETY: H4.
-    let procedure = unsafe { literal(procedure) };
-    // SAFETY: H4.
     let function = unsafe { literal(function) };
-    say(&format_args!("{procedure} has returned a feed that has no function \"{function}\""));
+    let why = format!("it has returned a feed that has no function \"{function}\"");
     if let Some(release) = release {
         // SAFETY: H1, and this is the last use.
         unsafe { release(own) };
     }
     // SAFETY: H1.
-    unsafe { &mut *served }.panic()
+    unsafe { &mut *served }.panic(&why)
 }
 
 /// There was no memory to marshal a result in, or to unmarshal an argument to. False, always.
@@ -494,7 +491,7 @@ unsafe fn opened<'f>(file: c_int) -> Option<BorrowedFd<'f>> {
 }
 
 impl<'a> Served<'a> {
-    pub(super) fn new(arguments: Arguments<'a>) -> Served<'a> {
+    pub(super) fn new(arguments: Arguments<'a>, told: Told) -> Served<'a> {
         Served {
             arguments,
             room: None,
@@ -502,13 +499,13 @@ impl<'a> Served<'a> {
             outcome: None,
             has_panicked: false,
             scratch: Scratch::default(),
-            told: None,
+            told,
         }
     }
 
     /// Which procedure it calls.
     pub(super) fn procedure(&self) -> u32 {
-        self.told.expect("it is being entered").procedure as u32
+        self.told.procedure as u32
     }
 
     pub(super) fn conclude(&mut self, outcome: Outcome) {
@@ -525,8 +522,10 @@ impl<'a> Served<'a> {
         self.outcome.expect("the entry stub replied or refused")
     }
 
-    /// The procedure has: its client is told so when its entry stub has returned.
-    fn panic(&mut self) -> bool {
+    /// The procedure has: its server's author is told why, and its client when its entry stub has
+    /// returned. False, always.
+    pub(super) fn panic(&mut self, why: &str) -> bool {
+        self.told.tell_panic(self.arguments.exported_as(), why);
         (self.room, self.has_panicked) = (None, true);
         false
     }

@@ -37,9 +37,22 @@ impl Told {
             say_refused(&format_args!("{procedure}: {refusal}"));
         }
     }
+
+    /// The procedure has panicked, in a call of what is exported as `name`.
+    #[cold]
+    pub(super) fn tell_panic(self, name: &str, why: &str) {
+        let InterfaceDescriptor { name: interface, procedures, .. } = self.interface;
+        let procedure = procedures[self.procedure].told();
+        if tracing::enabled!(Level::ERROR) {
+            tracing::error!(name, %procedure, why, "a procedure panicked");
+        } else {
+            let procedure = procedure.within(interface);
+            say_aloud(&format_args!("{procedure}, exported as {name:?}, panicked: {why}"));
+        }
+    }
 }
 
-/// A procedure cannot go on. Says so to the server's author, as a panic in Rust does.
+/// A procedure cannot go on. Its entry stub has the server's author told, as of a panic in Rust.
 ///
 /// # Safety
 ///
@@ -47,10 +60,12 @@ impl Told {
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *const c_char) {
-    // SAFETY: H3.
-    say(&unsafe { text(why) });
+    // SAFETY: H3. Our own, for it may be the environment's message.
+    let why = unsafe { text(why) }.into_owned();
     // SAFETY: H1.
-    unsafe { Environment::at(environment) }.end_by(records::Outcome::Panicked as u32);
+    let environment = unsafe { Environment::at(environment) };
+    environment.set_message(&why);
+    environment.end_by(records::Outcome::Panicked as u32);
 }
 
 /// What a procedure in C++ has returned cannot be sent. The runtime tells whoever listens of it,

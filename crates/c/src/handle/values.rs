@@ -7,6 +7,7 @@ use nearcall::raw::Refusal;
 
 use super::memory::nearcall_allocate;
 use super::records::{BatchRecord, Environment, Outcome};
+use super::telling::say;
 
 /// Gives back what a value holds.
 pub type Free = unsafe extern "C" fn(*mut c_void);
@@ -83,10 +84,20 @@ impl Raised {
         let nothing = Environment::nothing();
         *environment = std::mem::replace(&mut *self.0, nothing);
     }
+
+    /// Words of a panic that no entry stub was given, and so nobody was told of.
+    fn lost(&self) -> Option<String> {
+        let is_panic = self.0.outcome == Outcome::Panicked as u32;
+        let why = || self.0.message();
+        is_panic.then(|| format!("a feed that nobody waits for any more panicked: {}", why()))
+    }
 }
 
 impl Drop for Raised {
     fn drop(&mut self) {
+        if let Some(lost) = self.lost() {
+            say(&lost);
+        }
         if let Some(release) = self.0.release
             && !self.0.exception.is_null()
         {
@@ -131,5 +142,23 @@ impl BatchRecord {
             unsafe { item.move_to(target, item_bytes) };
         }
         Ok(batch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_that_no_entry_stub_is_given_is_not_lost() {
+        let mut environment = Environment::nothing();
+        environment.set_message("no more rows");
+        environment.end_by(Outcome::Panicked as u32);
+        let mut raised = Raised::taken_from(&mut environment);
+        let want = "a feed that nobody waits for any more panicked: no more rows";
+        assert_eq!(raised.lost().as_deref(), Some(want));
+        // It is the environment's again.
+        std::mem::swap(&mut *raised.0, &mut environment);
+        assert_eq!(raised.lost(), None);
     }
 }

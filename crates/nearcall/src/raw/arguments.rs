@@ -190,6 +190,11 @@ impl<'a> Arguments<'a> {
         self.call.inbound().copy_out(0, target);
     }
 
+    /// What its interface is exported as, for the server's log.
+    pub fn exported_as(&self) -> &'a str {
+        &self.call.binding.name
+    }
+
     /// Runs a procedure that may have to wait; the processor takes other calls while it does.
     ///
     /// # Errors: [`Refusal`] if the domain or the binding is about to end.

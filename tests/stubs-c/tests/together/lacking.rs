@@ -6,10 +6,14 @@ use crate::support::{Workshop, domain, lacking, ways};
 
 /// What the server says, in the order of the calls.
 const SAID: [&str; 5] = [
-    "lacking::Files::numbers has returned a feed that has no function \"next\"",
-    "lacking::Files::fill has returned a feed that has no function \"take\"",
-    "lacking::Files::fill has returned a feed that has no function \"end\"",
-    "lacking::Files::fill has returned a feed that has no function \"take\"",
+    "lacking::Files::numbers, exported as \"files\", panicked: \
+     it has returned a feed that has no function \"next\"",
+    "lacking::Files::fill, exported as \"files\", panicked: \
+     it has returned a feed that has no function \"take\"",
+    "lacking::Files::fill, exported as \"files\", panicked: \
+     it has returned a feed that has no function \"end\"",
+    "lacking::Files::fill, exported as \"files\", panicked: \
+     it has returned a feed that has no function \"take\"",
     "lacking::Files::name: results refused: returned is not UTF-8 at byte 3",
 ];
 

@@ -17,7 +17,7 @@ fn an_exception_says_its_name_and_its_members() {
         assert!(output.status.success(), "{said}");
         assert_eq!(output.stdout, b"done\n");
         // What is not declared is thrown to the server's standard error.
-        let want = "nearcall: saying::Sayer::strange threw: \
+        let want = "nearcall: saying::Sayer::strange, exported as \"sayer\", panicked: threw: \
                     saying::Corrupt: why = \"not declared\", at = 3\n";
         assert_eq!(said, want);
     }

@@ -12,11 +12,12 @@ use crate::support::{domain, import, in_both};
 
 /// What the server says, in the order of the calls, but of `left`.
 const SAID: [&str; 6] = [
-    "throwing::Thrower::plain threw: nothing is plain",
-    "throwing::Thrower::declared threw: beyond 3",
-    "throwing::Thrower::strange threw: no std::exception",
+    "throwing::Thrower::plain, exported as \"throwing\", panicked: threw: nothing is plain",
+    "throwing::Thrower::declared, exported as \"throwing\", panicked: threw: beyond 3",
+    "throwing::Thrower::strange, exported as \"throwing\", panicked: threw: no std::exception",
     UNFIT,
-    "throwing::Thrower::numbers threw: no more numbers",
+    "the feed of throwing::Thrower::numbers, exported as \"throwing\", panicked: \
+     threw: no more numbers",
     "the feed of throwing::Thrower::names: results refused: \
      item has 8 bytes or elements, its limit is 4",
 ];
@@ -35,16 +36,17 @@ const LEFT: [(i32, &str); 4] = [
 
 /// What of that is told whoever listens, each once; again but of `left`.
 const CALLED: [&str; 6] = [
-    "Thrower::plain threw",
-    "Thrower::declared threw",
-    "Thrower::strange threw",
+    "\"procedure\":\"plain\",\"why\":\"threw: nothing is plain\"",
+    "\"procedure\":\"declared\",\"why\":\"threw: beyond 3\"",
+    "\"procedure\":\"strange\",\"why\":\"threw: no std::exception\"",
     "\"procedure\":\"unfit\"",
-    "Thrower::numbers threw",
+    "\"procedure\":\"the feed of numbers\",\"why\":\"threw: no more numbers\"",
     "\"procedure\":\"the feed of names\"",
 ];
 
-/// What the runtime tells has the server's name, and is no error.
-const BY_RUNTIME: [&str; 2] = ["\"level\":\"WARN\"", "\"name\":\"throwing\""];
+/// What whoever listens is told of panics, and of what is refused.
+const PANICKED: [&str; 2] = ["\"level\":\"ERROR\"", "\"message\":\"a procedure panicked\""];
+const REFUSED: [&str; 1] = ["\"level\":\"WARN\""];
 
 /// Calls that have the server return what cannot be sent, one after the other.
 const UNFIT_CALLS: usize = 200;
@@ -127,7 +129,10 @@ fn throw(program: &Path, runtime: &Path) {
     let lines = said(program, runtime, &[], 1);
     let lines = lines.iter().map(|line| line.strip_prefix("nearcall: ").unwrap_or(line));
     let of_left = match is_cpp(program) {
-        true => vec![String::from("throwing::Thrower::left threw: a call of its own")],
+        true => vec![String::from(
+            "throwing::Thrower::left, exported as \"throwing\", panicked: \
+             threw: a call of its own",
+        )],
         false => LEFT.map(|(_, outcome)| refused_for(outcome)).to_vec(),
     };
     let mut want = with_left(SAID, of_left);
@@ -145,15 +150,16 @@ fn refused_for(outcome: &str) -> String {
 fn throw_before_a_listener(program: &Path, runtime: &Path) {
     let told = said(program, runtime, &["heard"], UNFIT_CALLS);
     let of_left = match is_cpp(program) {
-        true => vec![String::from("Thrower::left threw")],
+        true => vec![String::from("\"procedure\":\"left\",\"why\":\"threw: a call of its own\"")],
         false => LEFT.map(|(_, outcome)| format!("outcome is {outcome}, allowed")).to_vec(),
     };
     let want = with_left(CALLED, of_left);
     let (once, again) = told.split_at(want.len());
     for (line, called) in once.iter().zip(&want) {
         assert!(line.contains(called), "{line} is not of {called}");
-        let is_threw = called.ends_with("threw");
-        assert!(is_threw || BY_RUNTIME.iter().all(|part| line.contains(part)), "{line}");
+        let kind = if called.contains("threw: ") { &PANICKED[..] } else { &REFUSED };
+        let server = "\"name\":\"throwing\"";
+        assert!(line.contains(server) && kind.iter().all(|part| line.contains(part)), "{line}");
     }
     assert!(told[3].contains(&format!("\"refusal\":\"{UNFIT}\"")), "{}", told[3]);
     let names = &once[want.len() - 1];

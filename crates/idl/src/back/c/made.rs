@@ -5,7 +5,6 @@ use crate::back::c::C;
 use crate::back::c::feeds::FeedOf;
 use crate::back::c::interface::Procedure;
 use crate::back::c::text::Text;
-use crate::back::c::types::quoted;
 
 impl C<'_> {
     /// The record that a server's procedure returns, for the header.
@@ -73,7 +72,7 @@ impl C<'_> {
         }
         let kind = if feed.end.is_some() { "intake" } else { "source" };
         let name = self.feed_name(&feed);
-        let mut lines = self.made_lacks(&feed);
+        let mut lines = made_lacks(&feed);
         lines.extend([
             format!("if (!nearcall_open_{kind}(nc_call, &nearcall_{kind}_{name}, &nc_made,"),
             String::from("        sizeof nc_made, nc_made.self, nc_made.release, &nc_returned)) {"),
@@ -82,23 +81,6 @@ impl C<'_> {
         ]);
         lines
     }
-
-    /// A record without a function is told to who made it, and not called through.
-    fn made_lacks(&self, feed: &FeedOf<'_>) -> Vec<String> {
-        let interface = &self.model.declaration(feed.open.interface).name;
-        let procedure = quoted(&format!("{interface}::{}", feed.open.operation.name));
-        let functions = feed.made_functions().iter();
-        let lacks = functions.flat_map(|function| {
-            [
-                format!("if (nc_made.{function} == NULL) {{"),
-                format!("    nearcall_refuse_made(nc_call, {procedure}, \"{function}\","),
-                String::from("        nc_made.self, nc_made.release);"),
-                String::from("    goto nc_done;"),
-                String::from("}"),
-            ]
-        });
-        lacks.collect()
-    }
 }
 
 impl FeedOf<'_> {
@@ -106,4 +88,20 @@ impl FeedOf<'_> {
     pub fn made_functions(&self) -> &'static [&'static str] {
         if self.end.is_some() { &["take", "end"] } else { &["next"] }
     }
+}
+
+/// A record without a function is told to who made it, and not called through.
+fn made_lacks(feed: &FeedOf<'_>) -> Vec<String> {
+    let functions = feed.made_functions().iter();
+    let lacks = functions.flat_map(|function| {
+        [
+            format!("if (nc_made.{function} == NULL) {{"),
+            format!(
+                "    nearcall_refuse_made(nc_call, \"{function}\", nc_made.self, nc_made.release);"
+            ),
+            String::from("    goto nc_done;"),
+            String::from("}"),
+        ]
+    });
+    lacks.collect()
 }
