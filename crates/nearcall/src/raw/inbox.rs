@@ -1,5 +1,6 @@
-//! What a loop is told by others: a queue, and a descriptor that can be read when there is something
-//! in it, so that the loop may wait for it beside whatever else it waits for (design note 0022).
+//! What a loop is told by others: a queue, and a descriptor that can be read when there is
+//! something in it, so that the loop may wait for it beside whatever else it waits for (design note
+//! 0022).
 //!
 //! ```text
 //!   herald, or who releases an A-stack ── Waker::wake ──▶ number ─┐ into the queue; if that was
@@ -131,11 +132,13 @@ impl<T> NumberedWaker<T> {
 
     /// It is about to be polled: whatever woke it before is done with.
     pub fn begin_poll(&self) {
+        // AcqRel, all three: what was there before a wake is seen by the poll that follows it.
         self.stage.swap(POLLED, AcqRel);
     }
 
     /// It was polled; whether it was woken meanwhile, and nobody else tells.
     pub fn end_poll(&self) -> bool {
+        // AcqRel: as above.
         self.stage.swap(PARKED, AcqRel) == WOKEN
     }
 }
@@ -146,6 +149,7 @@ impl<T: From<u64> + Send> Wake for NumberedWaker<T> {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        // AcqRel: as above.
         if self.stage.swap(WOKEN, AcqRel) == PARKED {
             // Where it is closed nobody waits.
             let _ = self.inbox.push(T::from(self.number));
