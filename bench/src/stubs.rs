@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | `null`, `add`, `biginout` | `nearcall-c`, `nearcall-cpp` | Nearcall from Rust |
 //! | `posted-4`: a Null while 4 are under way | the same | the same |
+//! | `loop`, `loop-4`: a Null of which an event loop is told, one and 4 under way | the same | a Null, which is waited for |
 //! | `number`, `numbers`: 8 bytes, eight of 8 | Nearcall from Rust | `no-parameter` |
 //! | `line`, `line-back`: 64 bytes, 64 there and back | the same | the same |
 //!
@@ -55,6 +56,8 @@ const UNDER_WAY: usize = 4;
 enum Called {
     Alone(Call),
     UnderWay,
+    /// By an event loop, so many at once.
+    Loop(usize),
 }
 
 /// What is passed.
@@ -188,30 +191,35 @@ impl<'s> Bout<'s> {
 }
 
 impl Called {
-    const ALL: [Called; 4] = [
+    const ALL: [Called; 6] = [
         Called::Alone(Call::Null),
         Called::Alone(Call::Add),
         Called::Alone(Call::BigInOut),
         Called::UnderWay,
+        Called::Loop(1),
+        Called::Loop(UNDER_WAY),
     ];
 
     fn name(self) -> &'static str {
         match self {
             Called::Alone(call) => call.name(),
             Called::UnderWay => "posted-4",
+            Called::Loop(1) => "loop",
+            Called::Loop(_) => "loop-4",
         }
     }
 
     fn plan(self, stage: &Stage) -> Plan {
         match self {
             Called::Alone(call) => paper::plan(stage, call),
-            Called::UnderWay => stage.plan_short(),
+            Called::UnderWay | Called::Loop(_) => stage.plan_short(),
         }
     }
 
     fn measure(self, ours: &Bound, plan: Plan) -> Result<Samples, CallError> {
         match self {
             Called::Alone(call) => ours.measure(call, plan),
+            Called::Loop(_) => ours.measure(Call::Null, plan),
             Called::UnderWay => {
                 let posting = ours.client().posting();
                 always(UNDER_WAY, plan, || posting.null())

@@ -1,5 +1,6 @@
 /* The client in C of the table `stubs`: `client PROCESSOR`. */
 #define _GNU_SOURCE
+#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,6 +37,41 @@ static void posted(const calls_Calls *calls, const struct order *order) {
     }
 }
 
+/* One turn of an event loop that has posted a call: waits, as epoll would, and collects. */
+static void turn(nearcall_completions *completions) {
+    struct pollfd watched = {nearcall_completions_fd(completions), POLLIN, 0};
+    nearcall_posted_calls_Calls_null told;
+    void *tag;
+    do {
+        if (poll(&watched, 1, -1) != 1) {
+            perror("poll");
+            exit(1);
+        }
+    } while (!nearcall_completions_next(completions, &told.call, &tag));
+    nearcall_collect_calls_Calls_null(&told, &env);
+    must_return(true);
+}
+
+static void add(const calls_Calls *calls, nearcall_completions *completions) {
+    nearcall_posted_calls_Calls_null call;
+    must_return(nearcall_post_calls_Calls_null(calls, &call, &env));
+    must_return(nearcall_completions_add(completions, &call.call, NULL, &env));
+}
+
+/* Always so many calls under way, of which an event loop is told. */
+static void looped(const calls_Calls *calls, const struct order *order, unsigned under_way) {
+    nearcall_completions *completions = nearcall_completions_new(&env);
+    must_return(completions != NULL);
+    for (unsigned i = 1; i < under_way; i++) {
+        add(calls, completions);
+    }
+    TIME(*order, (add(calls, completions), turn(completions)));
+    for (unsigned i = 1; i < under_way; i++) {
+        turn(completions);
+    }
+    nearcall_completions_release(completions);
+}
+
 static void obey(const calls_Calls *calls, const struct order *order) {
     calls_Big big = {0};
     volatile int32_t two = 2;
@@ -48,6 +84,10 @@ static void obey(const calls_Calls *calls, const struct order *order) {
         TIME(*order, (calls_Calls_big_in_out(calls, &big, &env), must_return(big._at[0] == ++first)));
     } else if (strcmp(order->name, "posted-4") == 0) {
         posted(calls, order);
+    } else if (strcmp(order->name, "loop") == 0) {
+        looped(calls, order, 1);
+    } else if (strcmp(order->name, "loop-4") == 0) {
+        looped(calls, order, UNDER_WAY);
     } else {
         fprintf(stderr, "there is no case %s\n", order->name);
         exit(1);

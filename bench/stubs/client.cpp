@@ -1,4 +1,5 @@
 /* The client in C++ of the table `stubs`: `client PROCESSOR`. */
+#include <poll.h>
 #include <sched.h>
 
 #include <cstdint>
@@ -31,6 +32,31 @@ static void posted(const calls::Calls &client, const order &order) {
                  oldest = (oldest + 1) % UNDER_WAY));
 }
 
+/* Always so many calls under way, of which an event loop is told. */
+static void looped(const calls::Calls &client, const order &order, unsigned under_way) {
+    nearcall::completions completions;
+    unsigned due = 0, told = 0;
+    const auto add = [&] {
+        completions.add(posting(client).null(), [&](auto replied) {
+            replied.collect();
+            told++;
+        });
+    };
+    /* One turn may tell of several. */
+    const auto turn_until = [&](unsigned count) {
+        while (told < count) {
+            pollfd watched = {completions.fd(), POLLIN, 0};
+            must(poll(&watched, 1, -1) == 1);
+            completions.run();
+        }
+    };
+    for (unsigned i = 1; i < under_way; i++) {
+        add();
+    }
+    TIME(order, (add(), turn_until(++due)));
+    turn_until(due + under_way - 1);
+}
+
 static void obey(const calls::Calls &client, const order &order) {
     calls::Big big{};
     volatile std::int32_t two = 2;
@@ -43,6 +69,10 @@ static void obey(const calls::Calls &client, const order &order) {
         TIME(order, (client.big_in_out(big), must(big[0] == ++first)));
     } else if (std::strcmp(order.name, "posted-4") == 0) {
         posted(client, order);
+    } else if (std::strcmp(order.name, "loop") == 0) {
+        looped(client, order, 1);
+    } else if (std::strcmp(order.name, "loop-4") == 0) {
+        looped(client, order, UNDER_WAY);
     } else {
         std::fprintf(stderr, "there is no case %s\n", order.name);
         std::exit(1);
