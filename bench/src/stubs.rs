@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `null`, `add`, `biginout` | `nearcall-c`, `nearcall-cpp` | Nearcall from Rust |
 //! | `posted-4`: a Null while 4 are under way | the same | the same |
-//! | `loop`, `loop-4`: a Null of which an event loop is told, one and 4 under way | the same | a Null, which is waited for |
+//! | `loop`, `loop-4`: a Null that an event loop is told of, 4 under way | the same | a Null |
 //! | `number`, `numbers`: 8 bytes, eight of 8 | Nearcall from Rust | `no-parameter` |
 //! | `line`, `line-back`: 64 bytes, 64 there and back | the same | the same |
 //!
