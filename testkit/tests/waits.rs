@@ -96,6 +96,41 @@ fn a_sleeping_server_serves_where_its_caller_is_and_a_busy_one_elsewhere() {
 }
 
 #[test]
+fn servers_of_one_processor_that_are_called_by_turns_let_each_other_have_it() {
+    if !is_told() {
+        return lacking(TOLD);
+    }
+    in_world(Kind::Processes, SERVER, |world| {
+        let [here, there, ..] = processor::allowed()[..] else {
+            return lacking("a second processor");
+        };
+        let calls = || {
+            // Who is started from here stays where this thread is.
+            processor::pin(there).unwrap();
+            let servers = ["one", "other"].map(|name| world.serve(name));
+            processor::pin(here).unwrap();
+            let clients = servers.each_ref().map(|server| world.import(server));
+            let sleeps = || {
+                let pids = servers.iter().map(|server| server.pid().expect("a process"));
+                let threads = pids.flat_map(|pid| activity(pid).into_values());
+                threads.map(|thread| thread.voluntary_switches).sum::<u64>()
+            };
+            // Who polls on would have each call wait until it sleeps. Where somebody else wants the
+            // processor, it may have to.
+            let is_shared = || {
+                let before = sleeps();
+                for _ in 0..1_000 {
+                    clients.iter().for_each(|client| client.null().unwrap());
+                }
+                sleeps() - before < 1_000
+            };
+            assert!((0..100).any(|_| is_shared()), "they sleep for each other");
+        };
+        std::thread::scope(|threads| threads.spawn(calls).join().unwrap());
+    });
+}
+
+#[test]
 fn a_posted_call_that_nobody_waits_for_does_not_wait_behind_a_slow_one() {
     each_world(SERVER, |world| {
         let server = world.serve("posted");

@@ -206,11 +206,13 @@ pub unsafe extern "C" fn nearcall_completions_add(
     environment: *mut Environment,
 ) -> bool {
     // SAFETY: H1.
-    let (completions, environment) = unsafe { (&*completions, Environment::at(environment)) };
-    environment.begin();
+    let completions = unsafe { &*completions };
+    // SAFETY: H1.
+    let own = unsafe { Environment::at(environment) };
+    own.begin();
     let Some(mut calls) = completions.calls() else {
         let reason = "the completions are this process's parent's: a child makes its own";
-        environment.fail(Outcome::Usage, Ran::No, &reason);
+        own.fail(Outcome::Usage, Ran::No, &reason);
         return false;
     };
     // SAFETY: H1.
@@ -239,10 +241,10 @@ pub unsafe extern "C" fn nearcall_completions_next(
     let found = completions.calls().and_then(|mut calls| completions.next(&mut calls));
     let Some((call, own)) = found else { return false };
     // SAFETY: H1.
-    unsafe {
-        (*posted).put(call);
-        tag.write(own);
-    }
+    let posted = unsafe { &mut *posted };
+    posted.put(call);
+    // SAFETY: H1.
+    unsafe { tag.write(own) };
     true
 }
 
