@@ -487,7 +487,7 @@ impl<'t> Writer<'t> {
         let at = self.bytes.len();
         let key = value.getattr("discriminator")?;
         let written = self.value(&key, discriminator);
-        written.map_err(|wrong| wrong.of_part("discriminator"))?;
+        written.map_err(|wrong| wrong.named("discriminator"))?;
         let word = word_of(discriminator, table);
         let number = word.map(|word| word.number(&self.bytes[at..]));
         let held = value.getattr("value")?;

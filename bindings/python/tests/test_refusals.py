@@ -15,7 +15,7 @@ import pytest
 
 import nearcall
 from nearcall import raw
-from conftest import PROGRAMS, Process, imported
+from conftest import PROGRAMS, Process, generated, imported
 
 Shapes = types.ModuleType
 
@@ -36,6 +36,25 @@ def test_bounds_name_parameter_value_and_limit(rust: typing.Any, shapes: Shapes)
     refused(lambda: rust.narrow([0.0] * 5), "given", "5", "4")
     refused(lambda: rust.choose(shapes.Choice(3, "longer")), "given", "6", "5")
     rust.null()
+
+
+def test_a_discriminator_that_is_none_is_told_as_that(tmp_path: pathlib.Path) -> None:
+    interface = tmp_path / "kinds.idl"
+    interface.write_text(
+        "enum Kind { A, B };"
+        "union Held switch (Kind) { case A: long number; case B: string text; };"
+        "interface Kinds { void take(in sequence<Held> given); };"
+    )
+    kinds = generated(interface, tmp_path)
+
+    class Taking(kinds.KindsServer):  # type: ignore[misc, name-defined]
+        def take(self, given: object) -> None:
+            pytest.fail(f"{given} has come")
+
+    with nearcall.export("kinds", Taking()):
+        client = kinds.KindsClient.import_("kinds")
+        given = [kinds.Held(9, 1)]
+        refused(lambda: client.take(given), "discriminator is 9, allowed is A (0) or B (1)")
 
 
 def test_numbers_outside_of_their_type(rust: typing.Any, shapes: Shapes) -> None:
