@@ -3,9 +3,9 @@
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor, VARIABLE_BYTES};
 
 use super::*;
-use crate::Pending;
 use crate::raw::{Arguments, Client, Entries, Outcome};
 use crate::testing::TestServer;
+use crate::{NotExecuted, Pending};
 
 static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
     name: "Late",
@@ -118,7 +118,10 @@ fn argue(binding: &crate::Binding, meanwhile: &dyn Fn()) -> CallError {
     let client = Client::new(binding.clone(), &INTERFACE);
     let mut call = client.claim::<0>(0).unwrap();
     meanwhile();
-    *call.variable::<0>(1 << 20).err().expect("nobody maps it")
+    let Err(error) = call.variable::<0>(1 << 20) else {
+        panic!("nobody maps it");
+    };
+    *error
 }
 
 /// To be lent.
