@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nearcall::name::Scope;
 use nearcall::raw::{
@@ -18,7 +19,7 @@ use send_wrapper::SendWrapper;
 use crate::descriptor::{Came, Descriptor, Passed};
 use crate::domain::{check_own, domain};
 use crate::errors;
-use crate::knobs::{WaitPolicy, duration};
+use crate::knobs::Given;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::pending::{Again, Pending, UnderWay};
 use crate::read::Unread;
@@ -35,36 +36,33 @@ pub struct Binding {
 
 /// What a client says of how to import. `None` is as usual.
 #[derive(Default)]
-struct Importing<'w> {
-    /// Seconds.
-    timeout: Option<f64>,
-    /// Seconds.
-    ready_timeout: Option<f64>,
-    /// Seconds.
-    rebind_timeout: Option<f64>,
+struct Importing {
+    timeout: Option<Duration>,
+    ready_timeout: Option<Duration>,
+    rebind_timeout: Option<Duration>,
     grows: bool,
     directory: Option<PathBuf>,
-    wait: Option<&'w WaitPolicy>,
+    wait: Option<nearcall::WaitPolicy>,
 }
 
-impl Importing<'_> {
-    fn options(self) -> PyResult<ImportOptions> {
+impl Importing {
+    fn options(self) -> ImportOptions {
         let mut options = ImportOptions::default();
         options.scopes = self.directory.map(|directory| vec![Scope::Directory(directory)]);
-        options.wait = self.wait.map(|wait| wait.knobs);
+        options.wait = self.wait;
         if self.grows {
             options.when_exhausted = WhenExhausted::Grow;
         }
         if let Some(timeout) = self.timeout {
-            options.timeout = duration("timeout", timeout)?;
+            options.timeout = timeout;
         }
         if let Some(timeout) = self.ready_timeout {
-            options.ready_timeout = duration("ready_timeout", timeout)?;
+            options.ready_timeout = timeout;
         }
         if let Some(timeout) = self.rebind_timeout {
-            options.rebind = Rebind::WaitForReady(duration("rebind_timeout", timeout)?);
+            options.rebind = Rebind::WaitForReady(timeout);
         }
-        Ok(options)
+        options
     }
 }
 
@@ -79,28 +77,35 @@ impl Binding {
     #[pyo3(signature = (
         interface,
         name,
-        timeout=None,
-        ready_timeout=None,
-        rebind_timeout=None,
-        grows=false,
-        directory=None,
-        wait=None
+        timeout,
+        ready_timeout,
+        rebind_timeout,
+        grows,
+        directory,
+        wait
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python's")]
     fn new(
         py: Python<'_>,
         interface: &Interface,
-        name: &str,
-        timeout: Option<f64>,
-        ready_timeout: Option<f64>,
-        rebind_timeout: Option<f64>,
-        grows: bool,
-        directory: Option<PathBuf>,
-        wait: Option<&Bound<'_, WaitPolicy>>,
+        name: &Bound<'_, PyAny>,
+        timeout: &Bound<'_, PyAny>,
+        ready_timeout: &Bound<'_, PyAny>,
+        rebind_timeout: &Bound<'_, PyAny>,
+        grows: &Bound<'_, PyAny>,
+        directory: &Bound<'_, PyAny>,
+        wait: &Bound<'_, PyAny>,
     ) -> PyResult<Binding> {
-        let wait = wait.map(Bound::get);
-        let said = Importing { timeout, ready_timeout, rebind_timeout, grows, directory, wait };
-        let options = said.options()?;
+        let name = &String::from_python("name", name)?;
+        let said = Importing {
+            timeout: Given::from_python("timeout", timeout)?,
+            ready_timeout: Given::from_python("ready_timeout", ready_timeout)?,
+            rebind_timeout: Given::from_python("rebind_timeout", rebind_timeout)?,
+            grows: Given::from_python("grows", grows)?,
+            directory: Given::from_python("directory", directory)?,
+            wait: Given::from_python("wait", wait)?,
+        };
+        let options = said.options();
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
         let descriptor = plan.descriptor;
@@ -116,16 +121,17 @@ impl Binding {
 
     /// Binds to what whoever gave this introduction is bound to.
     #[staticmethod]
-    #[pyo3(signature = (interface, introduction, timeout=None, wait=None))]
+    #[pyo3(signature = (interface, introduction, timeout, wait))]
     fn introduced(
         py: Python<'_>,
         interface: &Interface,
         introduction: &Bound<'_, PyAny>,
-        timeout: Option<f64>,
-        wait: Option<&Bound<'_, WaitPolicy>>,
+        timeout: &Bound<'_, PyAny>,
+        wait: &Bound<'_, PyAny>,
     ) -> PyResult<Binding> {
-        let wait = wait.map(Bound::get);
-        let options = Importing { timeout, wait, ..Importing::default() }.options()?;
+        let timeout = Given::from_python("timeout", timeout)?;
+        let wait = Given::from_python("wait", wait)?;
+        let options = Importing { timeout, wait, ..Importing::default() }.options();
         let domain = domain()?;
         let named = ("introduction", DescriptorKind::Binding);
         let introduction = Passed::of(introduction, named);
@@ -161,8 +167,8 @@ impl Binding {
     }
 
     /// The same binding, whose calls wait at most so many seconds.
-    fn with_deadline(&self, seconds: f64) -> PyResult<Binding> {
-        let client = self.client.with_deadline(duration("deadline", seconds)?);
+    fn with_deadline(&self, seconds: &Bound<'_, PyAny>) -> PyResult<Binding> {
+        let client = self.client.with_deadline(Given::from_python("deadline", seconds)?);
         Ok(Binding { client, plan: Arc::clone(&self.plan) })
     }
 
@@ -243,8 +249,9 @@ impl Binding {
 
     /// Memory of so many bytes that the server can read in place: an `@opaque` argument that is
     /// built there is not copied at all.
-    fn lend(&self, py: Python<'_>, bytes: usize) -> PyResult<Lent> {
+    fn lend(&self, py: Python<'_>, bytes: &Bound<'_, PyAny>) -> PyResult<Lent> {
         check_own()?;
+        let bytes = Given::from_python("bytes", bytes)?;
         let lent = py.detach(|| self.client.binding().lend(bytes));
         lent.map(Lent::new).map_err(|error| errors::of_call(py, &error))
     }
@@ -278,9 +285,9 @@ impl Binding {
     /// for: what any thread has posted oneway, given up or dropped. Returns how many are not; 0:
     /// all have run, or were refused. To be called before the program exits or gives the client
     /// up: what a server has not begun by then it does not run. Ctrl-C ends it.
-    fn flush(&self, py: Python<'_>, timeout: f64) -> PyResult<u32> {
+    fn flush(&self, py: Python<'_>, timeout: &Bound<'_, PyAny>) -> PyResult<u32> {
         check_own()?;
-        let timeout = duration("timeout", timeout)?;
+        let timeout = Given::from_python("timeout", timeout)?;
         let interruptible = Interruptible::begin(errors::is_interrupted);
         let count = py.detach(|| self.client.binding().flush(timeout));
         drop(interruptible);

@@ -7,7 +7,7 @@ use nearcall::Domain;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::knobs::DomainOptions;
+use crate::knobs::Given;
 use crate::{log, release};
 
 /// This process's part, once something was imported or exported.
@@ -47,11 +47,12 @@ fn made(own: u32) -> PyResult<&'static (u32, Domain)> {
 /// first import or export; then it is too late.
 #[pyfunction]
 #[pyo3(signature = (options, /))]
-pub fn configure(options: &DomainOptions) -> PyResult<()> {
+pub fn configure(options: &Bound<'_, PyAny>) -> PyResult<()> {
+    let options = nearcall::DomainOptions::from_python("options", options)?;
     let mut said = OPTIONS.lock().unwrap_or_else(PoisonError::into_inner);
     match DOMAIN.get() {
         None => {
-            *said = Some(options.knobs.clone());
+            *said = Some(options);
             Ok(())
         }
         Some((owner, _)) if *owner != std::process::id() => Err(forked(*owner)),

@@ -3,7 +3,9 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use nearcall::{BindError, CallError, ExportError, NotExecuted, NotPut, Ran, UsageError};
+use nearcall::{
+    BindError, CallError, ExportError, NotExecuted, NotPut, OutOfRange, OverBound, Ran, UsageError,
+};
 use nearcall_policy::PolicyError;
 use pyo3::exceptions::{PyBaseException, PyTypeError};
 use pyo3::prelude::*;
@@ -146,8 +148,11 @@ pub fn of_result(py: Python<'_>, wrong: Wrong, label: &'static str) -> PyErr {
 /// The exception that says what is wrong, or what it is if that is for one of ours to say.
 fn unsent(py: Python<'_>, wrong: Wrong, (what, label): (&str, &str)) -> Result<PyErr, String> {
     match wrong {
-        Wrong::Bound(over) => Err(over.to_string()),
-        Wrong::Range(beyond) => Err(beyond.to_string()),
+        Wrong::Bound { of, over } => Err(format!("{of}{}", OverBound { parameter: "", ..over })),
+        Wrong::Range { of, beyond } => {
+            Err(format!("{of}{}", OutOfRange { parameter: "", ..beyond }))
+        }
+        Wrong::Nesting(beyond) => Err(beyond.to_string()),
         Wrong::NotOpen { parameter, number, wanted } => {
             Err(format!("{parameter} is {number}, which is not open: no {wanted}"))
         }

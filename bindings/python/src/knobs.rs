@@ -1,15 +1,23 @@
-//! The knobs of a domain and of waiting in Python: each class is the runtime's own record.
+//! The knobs of a domain and of waiting in Python: each class is the runtime's own record. And what
+//! else is said to this package, not to an interface: of what is none of it the error has the name.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-/// What a knob may be set to.
-trait Knob: Sized {
+use crate::errors;
+
+/// What an argument of that name, or a knob, may be.
+pub trait Given: Sized {
     /// From what somebody says.
     fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Self>;
+}
 
+/// What a knob may be set to.
+trait Knob: Given {
     /// As it is told.
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
 }
@@ -32,7 +40,7 @@ macro_rules! knobs {
             fn new($($knob: Option<Bound<'_, PyAny>>),*) -> PyResult<$name> {
                 let mut knobs = <$record>::default();
                 $(if let Some(given) = $knob {
-                    knobs.$knob = Knob::from_python(stringify!($knob), &given)?;
+                    knobs.$knob = Given::from_python(stringify!($knob), &given)?;
                 })*
                 Ok($name { knobs })
             }
@@ -91,7 +99,7 @@ knobs! {
 /// A whole number has limits, of which its errors tell.
 macro_rules! whole_number {
     ($($number:ty)*) => {$(
-        impl Knob for $number {
+        impl Given for $number {
             fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<$number> {
                 given.extract().map_err(|error: PyErr| {
                     let found = shown(given);
@@ -104,7 +112,9 @@ macro_rules! whole_number {
                     }
                 })
             }
+        }
 
+        impl Knob for $number {
             fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
                 Ok(self.into_pyobject(py)?.into_any())
             }
@@ -112,24 +122,29 @@ macro_rules! whole_number {
     )*};
 }
 
-whole_number!(u32 u64);
+whole_number!(u32 u64 usize);
 
-impl Knob for bool {
+impl Given for bool {
     fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<bool> {
         given.extract().map_err(|_| wanted(name, given, "True or False"))
     }
+}
 
+impl Knob for bool {
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(self.into_pyobject(py)?.to_owned().into_any())
     }
 }
 
+/// `None` is as usual.
+impl<T: Given> Given for Option<T> {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
+        (!given.is_none()).then(|| T::from_python(name, given)).transpose()
+    }
+}
+
 /// `None` is what the process may have.
 impl Knob for Option<u32> {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<u32>> {
-        (!given.is_none()).then(|| u32::from_python(name, given)).transpose()
-    }
-
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match self {
             Some(most) => most.to_python(py),
@@ -138,33 +153,60 @@ impl Knob for Option<u32> {
     }
 }
 
-/// What so many seconds are, by what Python's caller knows them as.
-pub fn duration(name: &str, seconds: f64) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds).map_err(|_| {
-        let most = u64::MAX;
-        PyValueError::new_err(format!("{name} is {seconds:?} seconds: it may be 0 to {most}"))
-    })
-}
-
 /// In seconds, as all durations in Python.
-impl Knob for Duration {
+impl Given for Duration {
     fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Duration> {
         let seconds: f64 =
             given.extract().map_err(|_| wanted(name, given, "a number of seconds"))?;
-        duration(name, seconds)
+        Duration::try_from_secs_f64(seconds).map_err(|_| {
+            let most = u64::MAX;
+            PyValueError::new_err(format!("{name} is {seconds:?} seconds: it may be 0 to {most}"))
+        })
     }
+}
 
+impl Knob for Duration {
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(self.as_secs_f64().into_pyobject(py)?.into_any())
     }
 }
 
-impl Knob for nearcall::WaitPolicy {
+impl Given for String {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
+        let given = given.cast::<PyString>().map_err(|_| wanted(name, given, "a str"))?;
+        // That of a surrogate, which is for Python to say.
+        given.extract().inspect_err(|error| errors::note(given.py(), error, "argument", name))
+    }
+}
+
+impl Given for PathBuf {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+        given.extract().map_err(|error: PyErr| {
+            if error.is_instance_of::<PyTypeError>(given.py()) {
+                return wanted(name, given, "a path");
+            }
+            errors::note(given.py(), &error, "argument", name);
+            error
+        })
+    }
+}
+
+impl Given for nearcall::WaitPolicy {
     fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<nearcall::WaitPolicy> {
         let policy = given.cast::<WaitPolicy>();
         Ok(policy.map_err(|_| wanted(name, given, "a nearcall.WaitPolicy"))?.get().knobs)
     }
+}
 
+impl Given for nearcall::DomainOptions {
+    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<nearcall::DomainOptions> {
+        let options = given.cast::<DomainOptions>();
+        let options = options.map_err(|_| wanted(name, given, "a nearcall.DomainOptions"))?;
+        Ok(options.get().knobs.clone())
+    }
+}
+
+impl Knob for nearcall::WaitPolicy {
     fn to_python<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         Ok(Bound::new(py, WaitPolicy { knobs: *self })?.into_any())
     }

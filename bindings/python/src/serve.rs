@@ -13,6 +13,7 @@ use pyo3::types::PyTuple;
 use crate::descriptor::Came;
 use crate::domain::domain;
 use crate::errors;
+use crate::knobs::Given;
 use crate::messages::{self, Filled, Fixed, Side};
 use crate::read::Unread;
 use crate::serve_awaited;
@@ -67,19 +68,22 @@ impl Clerk {
     /// is. The event loop of `wakes`, if that is given, awaits the methods.
     #[new]
     #[pyo3(signature = (
-        interface, place, server, is_open_to_anyone=false, policy=None, wakes=None
+        interface, place, server, is_open_to_anyone, policy, wakes
     ))]
     fn new(
         py: Python<'_>,
         interface: &Interface,
-        place: (String, Option<PathBuf>),
+        place: (Bound<'_, PyAny>, Bound<'_, PyAny>),
         server: &Bound<'_, PyAny>,
-        is_open_to_anyone: bool,
-        policy: Option<PathBuf>,
+        is_open_to_anyone: &Bound<'_, PyAny>,
+        policy: &Bound<'_, PyAny>,
         wakes: Option<&Wakes>,
     ) -> PyResult<Clerk> {
+        let name = String::from_python("name", &place.0)?;
+        let directory: Option<PathBuf> = Given::from_python("directory", &place.1)?;
+        let is_open_to_anyone = bool::from_python("is_open_to_anyone", is_open_to_anyone)?;
+        let policy: Option<PathBuf> = Given::from_python("policy", policy)?;
         let domain = domain()?;
-        let (name, directory) = place;
         let plan = Arc::clone(&interface.plan);
         let functions = plan.procedures.iter().map(|procedure| {
             let Some(name) = &procedure.function else { return Ok(None) };
@@ -118,7 +122,8 @@ impl Clerk {
     /// Who may bind is what the policy file of this path says from here on. Bindings of which it
     /// says something else are revoked, in order: how many that were. After an error the policy
     /// before it stays.
-    fn set_policy(&self, py: Python<'_>, path: PathBuf) -> PyResult<usize> {
+    fn set_policy(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let path = PathBuf::from_python("path", path)?;
         let rules = rules(py, &path)?;
         let set = self.with(|clerk| py.detach(|| clerk.set_policy(rules)))?;
         set.map_err(|error| errors::of_export(py, &error))
@@ -470,8 +475,8 @@ pub fn malformed(found: Malformed) -> Unserved {
 pub fn refused(py: Python<'_>, (wrong, label): (Wrong, &'static str)) -> Unserved {
     let wrong = wrong.named(label);
     let refusal = match &wrong {
-        Wrong::Bound(over) => Some(Refusal::Results(UsageError::OverBound(over.clone()))),
-        Wrong::Range(beyond) => {
+        Wrong::Bound { over, .. } => Some(Refusal::Results(UsageError::OverBound(over.clone()))),
+        Wrong::Range { beyond, .. } | Wrong::Nesting(beyond) => {
             Some(Refusal::Results(UsageError::OutOfRange(Box::new(beyond.clone()))))
         }
         Wrong::NotOpen { wanted, .. } => {

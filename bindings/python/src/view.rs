@@ -10,6 +10,7 @@ use pyo3::buffer::{ElementType, PyUntypedBuffer};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
 
 use crate::words::Word;
 
@@ -22,8 +23,14 @@ impl View {
     /// The memory of an object that has the buffer protocol, in one piece and in the order of C.
     /// `None` if it has not.
     pub fn of(value: &Bound<'_, PyAny>) -> Option<View> {
-        let held = PyUntypedBuffer::get(value).ok()?;
-        Some(View { held })
+        let held = match PyUntypedBuffer::get(value) {
+            // An array of ctypes says no strides, which a memoryview of it does.
+            Err(error) if error.is_instance_of::<PyBufferError>(value.py()) => {
+                PyUntypedBuffer::get(PyMemoryView::from(value).ok()?.as_any())
+            }
+            held => held,
+        };
+        held.ok().map(|held| View { held })
     }
 
     /// In one piece, row by row.

@@ -189,7 +189,7 @@ fn view_of(
         let advice = format!("a buffer of {wanted} in one piece (see numpy.ascontiguousarray)");
         return Err(wrong_type(value, &advice));
     }
-    check_numbers(view.bytes(), numbers)?;
+    check_numbers(view.bytes(), numbers, view.shape())?;
     Ok(Some(view))
 }
 
@@ -209,13 +209,20 @@ fn other_elements(value: &Bound<'_, PyAny>, wanted: Word) -> Option<Wrong> {
     Some(Wrong::Type { of: String::new(), why })
 }
 
-fn check_numbers(bytes: &[u8], numbers: &Numbers) -> Result<(), Wrong> {
+/// Judges numbers that lie as an array of this shape.
+fn check_numbers(bytes: &[u8], numbers: &Numbers, shape: &[usize]) -> Result<(), Wrong> {
     if numbers.ranges.is_empty() {
         return Ok(());
     }
-    for number in bytes.chunks_exact(numbers.word.bytes()) {
+    for (index, number) in bytes.chunks_exact(numbers.word.bytes()).enumerate() {
         let (word, number) = (numbers.word, numbers.word.number(number));
-        numbers.ranges.iter().try_for_each(|range| check_number(number, word, range))?;
+        let judged = numbers.ranges.iter().try_for_each(|range| check_number(number, word, range));
+        judged.map_err(|wrong| {
+            let step = |(wrong, rest): (Wrong, usize), count: &usize| {
+                (wrong.at(rest % count), rest / count)
+            };
+            shape.iter().rev().fold((wrong, index), step).0
+        })?;
     }
     Ok(())
 }
@@ -319,8 +326,7 @@ impl<'t> Writer<'t> {
     ) -> Result<(), Wrong> {
         let deeper = usize::from(is_counted);
         if self.depth + deeper > DEPTH_MAX || self.nesting == NESTED_MAX {
-            let allowed = format!("0 to {DEPTH_MAX}");
-            return Err(Wrong::range(DEPTH_MAX + 1, allowed).named("nesting"));
+            return Err(Wrong::nesting(DEPTH_MAX + 1, DEPTH_MAX));
         }
         self.depth += deeper;
         self.nesting += 1;
@@ -368,7 +374,7 @@ impl<'t> Writer<'t> {
             let mut room = [0; 8];
             numbers.word.write(value, &mut room)?;
             let room = &room[..numbers.word.bytes()];
-            check_numbers(room, numbers)?;
+            check_numbers(room, numbers, &[])?;
             self.bytes.extend_from_slice(room);
             return Ok(());
         };
@@ -487,7 +493,7 @@ impl<'t> Writer<'t> {
         let at = self.bytes.len();
         let key = value.getattr("discriminator")?;
         let written = self.value(&key, discriminator);
-        written.map_err(|wrong| wrong.of_part("discriminator"))?;
+        written.map_err(|wrong| wrong.named("discriminator"))?;
         let word = word_of(discriminator, table);
         let number = word.map(|word| word.number(&self.bytes[at..]));
         let held = value.getattr("value")?;

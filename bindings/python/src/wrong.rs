@@ -15,10 +15,12 @@ const KEY_CHARACTERS_MAX: usize = 40;
 /// Why a value is not sent.
 #[derive(Debug)]
 pub enum Wrong {
-    /// There is too much of it.
-    Bound(OverBound),
-    /// It is a number, or a letter, that its type has not.
-    Range(OutOfRange),
+    /// There is too much of it. Where it is, as of a type.
+    Bound { of: String, over: OverBound },
+    /// It is a number, or a letter, that its type has not. Where it is, as of a type.
+    Range { of: String, beyond: OutOfRange },
+    /// It is nested in itself, or too deeply, which is to be told of it as a whole.
+    Nesting(OutOfRange),
     /// It is the number of no open descriptor.
     NotOpen { parameter: &'static str, number: c_int, wanted: DescriptorKind },
     /// It is not of its type: which parameter, or member within members and element of a list, as
@@ -31,43 +33,47 @@ pub enum Wrong {
 impl Wrong {
     /// A value that its type has not, and what that has.
     pub fn range(value: impl ToString, allowed: String) -> Wrong {
-        Wrong::Range(OutOfRange { parameter: "", value: value.to_string(), allowed })
+        let beyond = OutOfRange { parameter: "", value: value.to_string(), allowed };
+        Wrong::Range { of: String::new(), beyond }
     }
 
     /// A count over a bound.
     pub fn bound(value: usize, limit: usize) -> Wrong {
         let (value, limit) = (value as u64, limit as u64);
-        Wrong::Bound(OverBound { parameter: "", value, limit })
+        Wrong::Bound { of: String::new(), over: OverBound { parameter: "", value, limit } }
     }
 
-    /// With the parameter's name, if none was said; of a member that is not of its type, with the
-    /// name of what that is in, too.
-    pub fn named(self, label: &'static str) -> Wrong {
-        match self {
-            Wrong::Bound(over) if over.parameter.is_empty() => {
-                Wrong::Bound(OverBound { parameter: label, ..over })
+    /// More levels than there may be.
+    pub fn nesting(levels: usize, limit: usize) -> Wrong {
+        let (value, allowed) = (levels.to_string(), format!("0 to {limit}"));
+        Wrong::Nesting(OutOfRange { parameter: "nesting", value, allowed })
+    }
+
+    /// With the name of the parameter or member that it is of, or is in. That alone is what a
+    /// client is told whose call has it among its results.
+    pub fn named(mut self, label: &'static str) -> Wrong {
+        match &mut self {
+            Wrong::Bound { over: OverBound { parameter, .. }, .. }
+            | Wrong::Range { beyond: OutOfRange { parameter, .. }, .. }
+                if parameter.is_empty() =>
+            {
+                *parameter = label;
             }
-            Wrong::Range(beyond) if beyond.parameter.is_empty() => {
-                Wrong::Range(OutOfRange { parameter: label, ..beyond })
-            }
-            Wrong::Type { of, why } => Wrong::Type { of: within(label, &of), why },
-            other => other,
+            _ => {}
         }
+        self.of_part(label)
     }
 
     /// With which element it is of, by its index.
     pub fn at(self, index: usize) -> Wrong {
-        match self {
-            Wrong::Type { of, why } => Wrong::Type { of: within(&format!("[{index}]"), &of), why },
-            other => other,
-        }
+        self.of_part(&format!("[{index}]"))
     }
 
     /// With the key of the entry of a map that it is of, in what `place` makes of that.
     pub fn of_entry(self, key: &Bound<'_, PyAny>, place: impl Fn(&str) -> String) -> Wrong {
-        let Wrong::Type { of, why } = self else {
+        if matches!(self, Wrong::Python(_)) {
             return self;
-        };
+        }
         match key.repr() {
             Ok(shown) => {
                 let shown = shown.to_string();
@@ -75,18 +81,21 @@ impl Wrong {
                 if cut.len() < shown.len() {
                     cut.push_str("...");
                 }
-                Wrong::Type { of: within(&place(&cut), &of), why }
+                self.of_part(&place(&cut))
             }
             Err(error) => Wrong::Python(error),
         }
     }
 
-    /// With which part of a union it is.
-    pub fn of_part(self, part: &str) -> Wrong {
-        match self {
-            Wrong::Type { of, why } => Wrong::Type { of: within(part, &of), why },
-            other => other,
+    /// With which part of a value it is of.
+    pub fn of_part(mut self, part: &str) -> Wrong {
+        match &mut self {
+            Wrong::Bound { of, .. } | Wrong::Range { of, .. } | Wrong::Type { of, .. } => {
+                *of = within(part, of);
+            }
+            Wrong::Nesting(_) | Wrong::NotOpen { .. } | Wrong::Python(_) => {}
         }
+        self
     }
 
     /// The same of a member.

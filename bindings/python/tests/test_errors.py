@@ -254,3 +254,17 @@ def test_errors_are_copied_and_pickled_with_all_that_they_say() -> None:
             assert (told(other), other.args) == (told(error), error.args)
             assert vars(other) == vars(error) and repr(other) == repr(error)
     assert repr(errors[0]) == "NotExecuted('no room')"
+
+
+def test_what_an_interface_declares_is_copied_and_pickled_however_it_was_made(
+    shapes: Module,
+) -> None:
+    place = shapes.Point(1.0, 2.0)
+    by_name = shapes.Refused(why="no", code=5, place=place)
+    for error in (shapes.Refused("no", 5, place), by_name, shapes.Gone()):
+        error.add_note("a note")
+        for other in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+            assert type(other) is type(error)
+            assert (vars(other), other.args) == (vars(error), error.args)
+    by_name.code = 6
+    assert pickle.loads(pickle.dumps(by_name)).code == 6

@@ -152,5 +152,60 @@ def test_a_binding_waits_as_it_is_told(
         while tried[-1][0] <= 3 * tried[-1][1] + 30 and len(tried) < TRIES:
             tried.append((slept(1_000_000), slept(1_000_000_000)))
         assert tried[-1][0] > 3 * tried[-1][1] + 30, tried
-        with pytest.raises(TypeError, match="wait"):
-            witness.WitnessClient.import_("waited", wait=5)
+
+
+@pytest.mark.parametrize(
+    ("said", "error", "told"),
+    [
+        ({"name": 5}, TypeError, "name is 5: a str is wanted"),
+        ({"timeout": "1"}, TypeError, "timeout is '1': a number of seconds is wanted"),
+        ({"timeout": -1}, ValueError, "timeout is -1.0 seconds: it may be 0 to"),
+        ({"ready_timeout": b"1"}, TypeError, "ready_timeout is b'1': a number of seconds"),
+        ({"rebind_timeout": float("nan")}, ValueError, "rebind_timeout is NaN seconds"),
+        ({"grows": 1}, TypeError, "grows is 1: True or False is wanted"),
+        ({"directory": 5}, TypeError, "directory is 5: a path is wanted"),
+        ({"wait": 5}, TypeError, "wait is 5: a nearcall.WaitPolicy is wanted"),
+    ],
+)
+def test_what_an_import_cannot_be_told_is_named(
+    witness: types.ModuleType, said: dict[str, typing.Any], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error) as raised:
+        witness.WitnessClient.import_(**{"name": "nobody", **said})
+    assert told in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"name": None}, "name is None: a str is wanted"),
+        ({"directory": 5}, "directory is 5: a path is wanted"),
+        ({"policy": 5}, "policy is 5: a path is wanted"),
+        ({"is_open_to_anyone": "yes"}, "is_open_to_anyone is 'yes': True or False is wanted"),
+    ],
+)
+def test_what_an_export_cannot_be_told_is_named(
+    seeing: typing.Any, said: dict[str, typing.Any], told: str
+) -> None:
+    with pytest.raises(TypeError) as raised:
+        nearcall.export(server=seeing, **{"name": "nowhere", **said})
+    assert told in str(raised.value)
+
+
+def test_what_a_client_cannot_be_told_is_named(
+    witness: types.ModuleType, seeing: typing.Any
+) -> None:
+    with nearcall.export("told", seeing) as exported:
+        client = witness.WitnessClient.import_("told")
+        asked: list[tuple[typing.Callable[[typing.Any], object], str, str]] = [
+            (client.with_deadline, "x", "deadline is 'x': a number of seconds is wanted"),
+            (client.binding.flush, None, "timeout is None: a number of seconds is wanted"),
+            (client.binding.lend, 1.5, "bytes is 1.5: a whole number is wanted"),
+            (client.binding.lend, -1, "bytes is -1: it may be 0 to"),
+            (exported.set_policy, 5, "path is 5: a path is wanted"),
+            (nearcall.configure, 5, "options is 5: a nearcall.DomainOptions is wanted"),
+        ]
+        for ask, given, told in asked:
+            with pytest.raises((TypeError, ValueError)) as raised:
+                ask(given)
+            assert told in str(raised.value)

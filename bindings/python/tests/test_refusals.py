@@ -15,7 +15,7 @@ import pytest
 
 import nearcall
 from nearcall import raw
-from conftest import PROGRAMS, Process, imported
+from conftest import PROGRAMS, Process, generated, imported
 
 Shapes = types.ModuleType
 
@@ -38,15 +38,79 @@ def test_bounds_name_parameter_value_and_limit(rust: typing.Any, shapes: Shapes)
     rust.null()
 
 
+def test_what_is_over_a_bound_or_out_of_range_is_told_with_its_place(
+    rust: typing.Any, shapes: Shapes
+) -> None:
+    too_much = "101, allowed is 0 to 100"
+    refused(lambda: rust.percent(101, []), f"given is {too_much}")
+    refused(lambda: rust.percent(0, [1, 101]), f"all[1] is {too_much}")
+    refused(lambda: rust.percent(0, numpy.array([1, 2, 101], numpy.int32)), f"all[2] is {too_much}")
+    refused(lambda: rust.grow(shapes.Tree(0, [shapes.Tree(1 << 40, [])])), "given.below[0].value is")
+    refused(lambda: rust.choose(shapes.Choice(3, "longer")), "given.value has 6 bytes")
+
+    def person(names: list[str], keys: dict[str, bytes]) -> typing.Any:
+        choice, nowhere = shapes.Choice(1, 1), shapes.Point(0.0, 0.0)
+        return shapes.Person("Ann", names, keys, choice, numpy.zeros(0), nowhere)
+
+    def meet(names: list[str], keys: dict[str, bytes]) -> object:
+        return rust.meet(person(names, keys), shapes.Maybe(False, None))
+
+    refused(lambda: meet(["Bob", "Alexandra"], {}), "given.others[1] has 9 bytes")
+    refused(lambda: meet(["Bob"] * 3, {}), "given.others has 3 bytes or elements, its limit is 2")
+    refused(lambda: meet([], {"home": b"1234"}), "given.keys['home'] has 4 bytes")
+
+
+def test_a_number_of_an_array_that_is_out_of_range_is_told_with_its_indices(
+    tmp_path: pathlib.Path,
+) -> None:
+    interface = tmp_path / "grids.idl"
+    interface.write_text(
+        "@range(min = 0, max = 9) typedef double Cell; typedef Cell Grid[2][3];"
+        "interface Grids { void take(in Grid given, in sequence<Grid> more); };"
+    )
+    grids = generated(interface, tmp_path)
+
+    class Taking(grids.GridsServer):  # type: ignore[misc, name-defined]
+        def take(self, given: object, more: object) -> None:
+            pytest.fail(f"{given}, {more} have come")
+
+    with nearcall.export("grids", Taking()):
+        client = grids.GridsClient.import_("grids")
+        good, bad = numpy.zeros((2, 3)), numpy.zeros((2, 3))
+        bad[1, 2] = 10
+        refused(lambda: client.take(bad, []), "given[1][2] is 10.0, allowed is 0.0 to 9.0")
+        refused(lambda: client.take(good, [good, bad]), "more[1][1][2] is 10.0")
+        refused(lambda: client.take(good, numpy.stack([good, bad])), "more[1][1][2] is 10.0")
+
+
+def test_a_discriminator_that_is_none_is_told_as_that(tmp_path: pathlib.Path) -> None:
+    interface = tmp_path / "kinds.idl"
+    interface.write_text(
+        "enum Kind { A, B };"
+        "union Held switch (Kind) { case A: long number; case B: string text; };"
+        "interface Kinds { void take(in sequence<Held> given); };"
+    )
+    kinds = generated(interface, tmp_path)
+
+    class Taking(kinds.KindsServer):  # type: ignore[misc, name-defined]
+        def take(self, given: object) -> None:
+            pytest.fail(f"{given} has come")
+
+    with nearcall.export("kinds", Taking()):
+        client = kinds.KindsClient.import_("kinds")
+        given = [kinds.Held(9, 1)]
+        refused(lambda: client.take(given), "given[0].discriminator is 9, allowed is A (0)")
+
+
 def test_numbers_outside_of_their_type(rust: typing.Any, shapes: Shapes) -> None:
     for number in (2**31, -(2**31) - 1, 2**64, 10**40):
         refused(lambda: rust.add(number, 0), f"a is {number}, allowed is -2147483648 to 2147483647")
     refused(lambda: rust.percent(101, []), "given is 101, allowed is 0 to 100")
-    refused(lambda: rust.percent(0, [1, 101]), "all is 101, allowed is 0 to 100")
-    refused(lambda: rust.percent(0, numpy.array([-1], numpy.int32)), "all is -1, allowed is 0 to 100")
-    refused(lambda: rust.narrow([1e300]), "given")
-    refused(lambda: rust.letters(["€"], []), "given is '€'")
-    levels = "levels is 5, allowed is LOW (0), MIDDLE (7) or HIGH (8)"
+    refused(lambda: rust.percent(0, [1, 101]), "all[1] is 101, allowed is 0 to 100")
+    refused(lambda: rust.percent(0, numpy.array([-1], numpy.int32)), "all[0] is -1, allowed is 0 to 100")
+    refused(lambda: rust.narrow([1e300]), "given[0]")
+    refused(lambda: rust.letters(["€"], []), "given[0] is '€'")
+    levels = "levels[0] is 5, allowed is LOW (0), MIDDLE (7) or HIGH (8)"
     refused(lambda: rust.letters([], [5]), levels)
 
 
@@ -240,7 +304,7 @@ def test_a_wrong_shape_is_told_beside_the_right_one(rust: typing.Any) -> None:
         rust.scale(numpy.zeros((2, 2)), 1.0)
     with pytest.raises(TypeError, match=r"shape \(2 x 3\), not \(3 x 2\),"):
         rust.turn(numpy.zeros((3, 2)), [])
-    refused(lambda: rust.narrow([1e300]), "given is 1e300, allowed is -3.4028235e38 to 3.4028235e38")
+    refused(lambda: rust.narrow([1e300]), "given[0] is 1e300, allowed is -3.4028235e38 to 3.4028235e38")
 
 
 def test_a_server_learns_which_of_its_results_was_refused(

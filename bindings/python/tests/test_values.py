@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import ctypes
 import math
 import types
 import typing
@@ -95,7 +96,8 @@ def test_lent_memory_is_of_one_binding(client: typing.Any) -> None:
 @pytest.mark.parametrize("count", [0, 3, 1000, 300_000])
 def test_numbers_of_any_container(client: typing.Any, count: int) -> None:
     given = numpy.arange(count, dtype=numpy.float64)
-    for container in (given, array.array("d", given), given.tolist(), tuple(given), memoryview(given)):
+    arrays = (given, array.array("d", given), (ctypes.c_double * count)(*given))
+    for container in (*arrays, given.tolist(), tuple(given), memoryview(given)):
         scaled = client.scale(container, 2.0)
         assert isinstance(scaled, numpy.ndarray) and scaled.dtype == numpy.float64
         assert numpy.array_equal(scaled, given * 2)

@@ -76,24 +76,25 @@ def begin(
     *arguments: object,
 ) -> AwaitedCall | None: ...
 
+@final
 class Binding:
     def __new__(
         cls,
         interface: Interface,
         name: str,
-        timeout: float | None = None,
-        ready_timeout: float | None = None,
-        rebind_timeout: float | None = None,
-        grows: bool = False,
-        directory: str | os.PathLike[str] | None = None,
-        wait: WaitPolicy | None = None,
+        timeout: float | None,
+        ready_timeout: float | None,
+        rebind_timeout: float | None,
+        grows: bool,
+        directory: str | os.PathLike[str] | None,
+        wait: WaitPolicy | None,
     ) -> Binding: ...
     @staticmethod
     def introduced(
         interface: Interface,
         introduction: FileDescriptorLike,
-        timeout: float | None = None,
-        wait: WaitPolicy | None = None,
+        timeout: float | None,
+        wait: WaitPolicy | None,
     ) -> Binding: ...
     def introduce(self) -> Descriptor: ...
     def rebind(self) -> Binding: ...
@@ -181,9 +182,9 @@ class Clerk:
         interface: Interface,
         place: tuple[str, str | os.PathLike[str] | None],
         server: object,
-        is_open_to_anyone: bool = False,
-        policy: str | os.PathLike[str] | None = None,
-        wakes: Wakes | None = None,
+        is_open_to_anyone: bool,
+        policy: str | os.PathLike[str] | None,
+        wakes: Wakes | None,
     ) -> Clerk: ...
     def set_policy(self, path: str | os.PathLike[str]) -> int: ...
     def withdraw(self) -> None: ...

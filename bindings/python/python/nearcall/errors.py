@@ -1,5 +1,6 @@
 """What can go wrong. Every error says whether the procedure ran, as ``error.ran``."""
 
+import copyreg
 import enum
 import functools
 import reprlib
@@ -76,6 +77,11 @@ class Raised(Error):
         """Its members by name, also those that were given by name; long ones are cut."""
         members = getattr(self, "__dataclass_fields__", ())
         return ", ".join(f"{name}={_SHOWN.repr(getattr(self, name))}" for name in members)
+
+    def __reduce__(self) -> tuple[typing.Any, ...]:
+        """Members that were given by name are in ``__dict__`` alone: whoever pickles or copies, and
+        made another one of the arguments, would lack them."""
+        return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
 
 class CallError(Error):

@@ -311,7 +311,8 @@ class AsyncServer(abc.ABC):
 
 
 class Exported:
-    """An exported interface. Leaving it as a context withdraws the name."""
+    """An exported interface. Leaving it as a context withdraws the name, and so it is when nobody
+    holds this any more."""
 
     __slots__ = ("_clerk",)
 
@@ -351,6 +352,8 @@ def export(
     exports without ``XDG_RUNTIME_DIR``, to nobody), to whoever may open the socket, or to whom a
     ``policy`` file, in TOML, admits. The name goes to ``directory``, if one is given,
     which is made for this user alone if it is not there.
+
+    The name is there for as long as somebody holds what is returned: keep it, or use ``with``.
 
     An :class:`AsyncServer` is exported by a task: the running event loop awaits its procedures."""
     wakes = None

@@ -4,6 +4,7 @@
 //! call may take. None of this is on the way of a call that fits its A-stack.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
@@ -11,12 +12,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use nearcall_abi::message::Message;
-use nearcall_abi::{AStackClass, LENT_COUNT_MAX, PAGE_BYTES, ReplyLine};
+use nearcall_abi::{AStackClass, ReplyLine};
 use nearcall_core::room::NoRoom;
 use nearcall_core::{PeerFault, RevokeReason};
 use nearcall_os::clock;
 use nearcall_os::descriptor::PeerDescriptor;
-use nearcall_os::segment::{Sealing, Segment, SoleSegment};
+use nearcall_os::segment::{Sealing, Segment};
 use nearcall_os::socket::SocketError;
 
 use super::binding::{ClientBinding, ClientRegion, Grip};
@@ -33,6 +34,8 @@ use crate::region::{self, RegionBytes, Segments};
 use crate::server::binding::OUT_OF_LINE_BYTES_MIN;
 use crate::wire::{Packet, Socket, WireError};
 
+mod lending;
+
 /// Longest wait for the server's half of an exchange over the socket.
 pub(crate) const EXCHANGE_NS_MAX: u64 = 5_000_000_000;
 
@@ -44,7 +47,6 @@ pub(crate) const RESULTS_NS_MAX: u64 = 100_000_000;
 const LATE_PACKETS_MAX: u32 = 1_000;
 
 /// What a caller is told of a server that did not take a segment.
-const NOT_MAPPED: &str = "the server did not map it";
 const NO_ROOM: &str = "the server has no room for it now";
 
 /// The socket, and what came over it for threads that have not asked yet.
@@ -429,65 +431,14 @@ impl ClientBinding {
         self.astack(0).peer_line::<ReplyLine>().room()
     }
 
-    /// A segment that the server has mapped, for arguments of any call.
-    pub fn lend(&self, bytes: usize) -> Result<(u32, SoleSegment), CallError> {
-        if self.state.is_parents() {
-            return Err(self.forked());
+    /// Whether what was to be sent has met a server that has closed its end. The binding is revoked
+    /// then: the segment is nobody's, and whoever binds again may try the same.
+    fn is_hung_up(&self, error: &WireError) -> bool {
+        let is_hung_up = matches!(error, WireError::Socket(SocketError::HungUp));
+        if is_hung_up {
+            self.revoke(RevokeReason::PeerHungUp);
         }
-        let bytes = bytes.max(1).next_multiple_of(PAGE_BYTES as usize);
-        let no_memory =
-            |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
-        // Relaxed: a counter that orders nothing.
-        if self.control.lent_count.fetch_add(1, Relaxed) >= LENT_COUNT_MAX {
-            // Relaxed: as above.
-            self.control.lent_count.fetch_sub(1, Relaxed);
-            return Err(no_memory(format!("{LENT_COUNT_MAX} segments are lent")));
-        }
-        // Relaxed: as above.
-        let number = self.control.lends.fetch_add(1, Relaxed).wrapping_add(1);
-        let lent = self.lend_as(number, bytes).map_err(no_memory);
-        if lent.is_err() {
-            self.let_go(number);
-        }
-        lent.map(|segment| (number, segment))
-    }
-
-    fn lend_as(&self, number: u32, bytes: usize) -> Result<SoleSegment, String> {
-        let room = self.room();
-        if self.control.no_room().is_known(room, bytes as u64) {
-            return Err(NO_ROOM.to_owned());
-        }
-        let made = SoleSegment::create("nearcall-lent", bytes);
-        let (segment, descriptor) = made.map_err(|error| error.to_string())?;
-        let message = Message::Lend { number, bytes: bytes as u64 };
-        let sent = self.control.socket.send(&message, &[descriptor.as_fd()]);
-        sent.map_err(|error| error.to_string())?;
-        let is_mapped = self.await_message(NEVER_NS, EXCHANGE_NS_MAX, |inbox| {
-            let refused = inbox.not_lent.remove(&number).then_some(false);
-            inbox.lent.remove(&number).then_some(true).or(refused)
-        });
-        match is_mapped {
-            Ok(true) => Ok(segment),
-            Ok(false) => {
-                self.control.no_room().note(room, bytes as u64);
-                Err(NO_ROOM.to_owned())
-            }
-            Err(_) => Err(NOT_MAPPED.to_owned()),
-        }
-    }
-
-    /// No further call names lent segment `number`.
-    pub fn end_lend(&self, number: u32) {
-        self.let_go(number);
-        // What is asked for next comes behind that.
-        *self.control.no_room() = NoRoom::default();
-    }
-
-    fn let_go(&self, number: u32) {
-        // A server that does not hear of it keeps its mapping until the binding goes.
-        let _ = self.control.socket.send(&Message::LendOver { number }, &[]);
-        // Relaxed: a counter that orders nothing.
-        self.control.lent_count.fetch_sub(1, Relaxed);
+        is_hung_up
     }
 }
 
@@ -521,8 +472,6 @@ impl Grip<'_> {
             // The server was not asked, and may still have the one before.
             *self.binding.control.no_room() = NoRoom::default();
         })?;
-        let no_memory =
-            |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
         let astack = self.linkage().index;
         let is_mapped = self.binding.await_before_post(until_ns, |inbox| {
             let is_ours = |answers: &mut HashMap<u32, u32>| {
@@ -539,7 +488,7 @@ impl Grip<'_> {
                 return Err(self.binding.overloaded(procedure));
             }
             Err(Missing::Late) => return Err(self.binding.late(procedure)),
-            Err(Missing::Never) => return Err(no_memory(NOT_MAPPED.to_owned())),
+            Err(Missing::Never) => return Err(self.binding.closed(procedure)),
         }
         let made = OutOfLine { generation, segment: Arc::new(segment) };
         *known = Some(made.clone());
@@ -554,17 +503,16 @@ impl Grip<'_> {
         procedure: u32,
         until_ns: u64,
     ) -> Result<Segment, CallError> {
-        let no_memory =
-            |reason: String| CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason });
         let (segment, descriptor) =
             Segment::create("nearcall-arguments", bytes, Sealing::SingleWriter)
-                .map_err(|error| no_memory(error.to_string()))?;
+                .map_err(|error| no_memory(bytes, error))?;
         let astack = self.linkage().index;
         let announced = Message::OutOfLine { astack, generation, bytes: bytes as u64 };
         match self.binding.control.send(until_ns, &announced, &[descriptor.as_fd()]) {
             Ok(()) => Ok(segment),
             Err(_) if left_ns(until_ns) == 0 => Err(self.binding.late(procedure)),
-            Err(error) => Err(no_memory(error.to_string())),
+            Err(error) if self.binding.is_hung_up(&error) => Err(self.binding.closed(procedure)),
+            Err(error) => Err(no_memory(bytes, error)),
         }
     }
 
@@ -588,6 +536,12 @@ impl Grip<'_> {
         *known = Some(found);
         Ok(segment)
     }
+}
+
+/// There is no segment of so many bytes, for this reason.
+fn no_memory(bytes: usize, reason: impl fmt::Display) -> CallError {
+    let reason = reason.to_string();
+    CallError::Usage(UsageError::NoMemory { bytes: bytes as u64, reason })
 }
 
 #[cfg(test)]

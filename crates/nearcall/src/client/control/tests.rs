@@ -1,11 +1,11 @@
-//! Threads that are late for what a server has delivered.
+//! Threads that are late for what a server has delivered, and segments that it never answers for.
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor, ProcedureDescriptor, VARIABLE_BYTES};
 
 use super::*;
-use crate::Pending;
 use crate::raw::{Arguments, Client, Entries, Outcome};
 use crate::testing::TestServer;
+use crate::{NotExecuted, Pending};
 
 static INTERFACE: InterfaceDescriptor = InterfaceDescriptor {
     name: "Late",
@@ -108,4 +108,66 @@ fn a_server_that_has_not_delivered_is_given_up() {
     let never = |_: &mut Inbox| None::<()>;
     assert_eq!(binding.inner().await_message(NEVER_NS, 0, never), Err(Missing::Never));
     assert!(binding.is_revoked());
+}
+
+/// Asks the server to map a segment, once `meanwhile` has come back.
+type Ask = fn(&crate::Binding, meanwhile: &dyn Fn()) -> CallError;
+
+/// For arguments of a call that has an A-stack already.
+fn argue(binding: &crate::Binding, meanwhile: &dyn Fn()) -> CallError {
+    let client = Client::new(binding.clone(), &INTERFACE);
+    let mut call = client.claim::<0>(0).unwrap();
+    meanwhile();
+    let Err(error) = call.variable::<0>(1 << 20) else {
+        panic!("nobody maps it");
+    };
+    *error
+}
+
+/// To be lent.
+fn lend(binding: &crate::Binding, meanwhile: &dyn Fn()) -> CallError {
+    meanwhile();
+    binding.lend(1).expect_err("nobody maps it")
+}
+
+/// What the segment was for has not run, and over another binding it may be tried again.
+fn assert_revoked(binding: &crate::Binding, error: &CallError) {
+    let CallError::NotExecuted { reason: NotExecuted::Revoked, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(error.may_retry());
+    assert!(binding.is_revoked());
+}
+
+#[test]
+fn a_segment_that_meets_a_closed_socket_was_for_what_has_not_run() {
+    let server = TestServer::new("segment-closed", Growing);
+    for ask in [argue as Ask, lend] {
+        let binding = server.import();
+        // As of a server that has ended, which nobody has noticed yet.
+        let error = ask(&binding, &|| binding.inner().control.hang_up());
+        assert_revoked(&binding, &error);
+    }
+}
+
+#[test]
+fn a_segment_that_no_answer_comes_for_was_for_what_has_not_run() {
+    let server = TestServer::new("segment-unanswered", Growing);
+    for ask in [argue as Ask, lend] {
+        let binding = server.import();
+        let control = &binding.inner().control;
+        control.inbox().is_read = true;
+        let error = std::thread::scope(|threads| {
+            let asks = threads.spawn(|| ask(&binding, &|| {}));
+            // The answer is lost, as of a server that ends before it has sent one.
+            while control.socket.try_receive().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            control.hang_up();
+            control.inbox().is_read = false;
+            control.news.notify_all();
+            asks.join().unwrap()
+        });
+        assert_revoked(&binding, &error);
+    }
 }
