@@ -623,12 +623,15 @@ void nearcall_posted_drop(nearcall_posted *posted);
  *     nearcall_post_calls_Calls_add(calls, 2, 3, &sum, &env) &&
  *         nearcall_completions_add(completions, &sum.call, &sum, &env);
  *     // and whenever nearcall_completions_fd(completions) can be read:
- *     while (nearcall_completions_next(completions, &call, &tag)) {
+ *     for (int n = 0; n < 100 && nearcall_completions_next(completions, &call, &tag); n++) {
  *         nearcall_posted_calls_Calls_add *sum = tag;
  *         sum->call = call;
  *         handle(nearcall_collect_calls_Calls_add(sum, &env));
  *     }
- */
+ *
+ * Who posts again in there takes so many at a time, as here, so that other descriptors have their
+ * turn. The thread that looks is taken for the one that collects: where calls in here have all
+ * A-stacks, its post is NEARCALL_USAGE, and does not wait for itself. */
 /* Null after an error: there is no room for a descriptor. */
 nearcall_completions *nearcall_completions_new(nearcall_environment *environment);
 /* Null is nothing. */
@@ -641,7 +644,7 @@ int nearcall_completions_fd(const nearcall_completions *completions);
 bool nearcall_completions_add(nearcall_completions *completions, nearcall_posted *posted, void *tag,
                               nearcall_environment *environment);
 /* Gives one back that can be collected, to `posted`, which holds none, and its tag. False: there is
- * none, and the descriptor can be read once there is. Looks for as long as a call spins, and never
+ * none, and the descriptor can be read once there is. Looks for as long as calls spin, and never
  * sleeps. Cost: about that of a call where the reply comes meanwhile, else a wake-up of a thread. */
 bool nearcall_completions_next(nearcall_completions *completions, nearcall_posted *posted,
                                void **tag);
@@ -773,6 +776,8 @@ NEARCALL_RARE bool nearcall_refuse_result(nearcall_served *call, nearcall_breach
  * panicked. */
 NEARCALL_RARE bool nearcall_refuse_raised(nearcall_served *call,
                                           const nearcall_environment *environment);
+/* Of what a procedure in C++ has thrown whose answer somebody else has. */
+NEARCALL_RARE void nearcall_tell_unanswered(const char *procedure, const char *why);
 /* Of what a procedure in C++ has returned, and why it cannot be sent. */
 NEARCALL_RARE void nearcall_refuse_returned(nearcall_environment *environment, const char *why);
 /* Of an item that the feed of that procedure has made. */

@@ -70,7 +70,8 @@ template <class T> class pending {
 
 /* Posted calls that an event loop waits for: it waits until `fd` can be read, beside whatever else it
  * waits for, and then has `run` tell of those whose replies are there. One thread's at a time, but
- * for `fd`. When this goes before, its calls are given up. Clients outlast their calls here. */
+ * for `fd`. When this goes before, its calls are given up. Clients outlast their calls here, and
+ * this outlasts the coroutines that await them, and `run`. */
 class completions {
   public:
     /* Which of the calls it is; never that of another one. */
@@ -86,7 +87,13 @@ class completions {
     }
     completions(const completions &) = delete;
     completions &operator=(const completions &) = delete;
-    ~completions() { nearcall_completions_release(own_); }
+    ~completions() {
+        /* What is told may have more in it that cancels, or ends coroutines. */
+        while (!all_.empty()) {
+            cancel(all_.begin()->first);
+        }
+        nearcall_completions_release(own_);
+    }
 
     /* Can be read when `run` has something to look at; for poll(2), epoll, or any event loop. */
     int fd() const { return nearcall_completions_fd(own_); }
@@ -108,14 +115,16 @@ class completions {
         return id;
     }
 
-    /* Tells of all calls whose replies are there, and returns of how many. It looks for as long as
-     * calls spin, and never sleeps. What `told` throws comes out; later calls of this tell of the
-     * rest. */
+    /* Tells of calls whose replies are there, and returns of how many: of no more than were here,
+     * so that calls which are posted meanwhile do not keep other descriptors waiting. It looks for
+     * as long as calls spin, and never sleeps. What `told` throws comes out; later calls of this
+     * tell of the rest. */
     std::size_t run() {
+        const std::size_t most = all_.size();
         std::size_t count = 0;
         nearcall_posted posted;
         void *tag = nullptr;
-        while (nearcall_completions_next(own_, &posted, &tag)) {
+        while (count < most && nearcall_completions_next(own_, &posted, &tag)) {
             auto node = all_.extract(reinterpret_cast<number>(tag));
             *node.mapped()->call() = posted;
             count++;
@@ -126,8 +135,12 @@ class completions {
 
     /* Gives a call up, and lets its server see it; `told` is not called. False: it was told. */
     bool cancel(number call) {
-        nearcall_completions_cancel(own_, reinterpret_cast<void *>(call));
-        return all_.erase(call) != 0;
+        /* It goes last: what it holds may cancel more. */
+        const auto own = all_.extract(call);
+        if (own) {
+            nearcall_completions_cancel(own_, reinterpret_cast<void *>(call));
+        }
+        return !own.empty();
     }
 
 #if defined(__cpp_impl_coroutine)
@@ -138,12 +151,17 @@ class completions {
         awaited(completions &own, pending<T> &&call) : own_(own), call_(std::move(call)) {}
         awaited(const awaited &) = delete;
         awaited &operator=(const awaited &) = delete;
-        ~awaited() { own_.cancel(number_); }
+        ~awaited() {
+            if (number_ != 0) {
+                own_.cancel(number_);
+            }
+        }
 
         bool await_ready() const { return call_.is_replied(); }
         void await_suspend(std::coroutine_handle<> waiting) {
             number_ = own_.add(std::move(call_), [this, waiting](pending<T> replied) {
                 call_ = std::move(replied);
+                number_ = 0;
                 waiting.resume();
             });
         }
@@ -251,6 +269,7 @@ template <class... T> void threw_unanswered(answer<T...> &answer, const char *pr
     nearcall_environment env;
     nearcall_begin(&env);
     threw(&env, procedure, false);
+    nearcall_tell_unanswered(procedure, env.message);
 }
 
 } // namespace detail

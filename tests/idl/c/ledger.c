@@ -693,7 +693,7 @@ bool nearcall_flush_Ledger_load(nearcall_feed_Ledger_load *nc_feed, nearcall_env
         NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
     nearcall_batch_gone(&nc_feed->batch);
     if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
-        nc_feed->own.ahead.kind != NEARCALL_POSTED_AHEAD) {
+        nc_feed->own.ahead.state != NEARCALL_POSTED_AHEAD) {
         nearcall_collect_Ledger_put_load(&nc_feed->own.ahead, nc_env);
     }
     return nearcall_feed_went(&nc_feed->own, nc_env);

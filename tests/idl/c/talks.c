@@ -567,7 +567,7 @@ bool nearcall_flush_talks_Talks_talk(nearcall_sink_talks_Talks_talk *nc_feed, ne
         NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
     nearcall_batch_gone(&nc_feed->batch);
     if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
-        nc_feed->own.ahead.kind != NEARCALL_POSTED_AHEAD) {
+        nc_feed->own.ahead.state != NEARCALL_POSTED_AHEAD) {
         nearcall_collect_talks_Talks_put_talk(&nc_feed->own.ahead, nc_env);
     }
     return nearcall_feed_went(&nc_feed->own, nc_env);
@@ -731,7 +731,7 @@ bool nearcall_flush_talks_Talks_pass(nearcall_sink_talks_Talks_pass *nc_feed, ne
         NEARCALL_POST_EITHER, &nc_feed->own.ahead, nc_env);
     nc_feed->batch._length = 0;
     if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&
-        nc_feed->own.ahead.kind != NEARCALL_POSTED_AHEAD) {
+        nc_feed->own.ahead.state != NEARCALL_POSTED_AHEAD) {
         nearcall_collect_talks_Talks_put_pass(&nc_feed->own.ahead, nc_env);
     }
     return nearcall_feed_went(&nc_feed->own, nc_env);

@@ -1,5 +1,6 @@
 // A client of posting.idl with an event loop: `completer NAME` posts calls, and is told of those
 // that it can collect; where coroutines are to be had, they await them.
+#include <functional>
 #include <iostream>
 #include <memory>
 
@@ -53,6 +54,73 @@ static void chain(const Posting &client, completions &calls, std::int32_t left) 
             chain(client, calls, next);
         }
     });
+}
+
+/* A chain without an end leaves the loop its turns. */
+static void endless(const Posting &client, completions &calls) {
+    std::uint64_t told = 0;
+    std::function<void()> post = [&] {
+        calls.add(posting(client).add(1, 2), [&](pending<std::int32_t> replied) {
+            CHECK(replied.collect() == 3);
+            told++;
+            post();
+        });
+    };
+    post();
+    while (told < 100) {
+        const auto before = told;
+        CHECK(calls.run() == told - before && told <= before + 1);
+    }
+    post = [] {};
+    run_until(calls, 0);
+}
+
+/* Each of the calls is kept by what the one before is told; the first goes with all of them. */
+static void chained_ends(const Posting &client) {
+    struct ended {
+        completions &calls;
+        completions::number next;
+        unsigned &count;
+        ~ended() {
+            calls.cancel(next);
+            count++;
+        }
+    };
+    unsigned count = 0;
+    for (const bool by_cancel : {true, false}) {
+        completions calls;
+        completions::number last = 0;
+        for (int i = 0; i < 3; i++) {
+            last = calls.add(posting(client).linger(),
+                             [own = std::unique_ptr<ended>(new ended{calls, last, count})](auto) {});
+        }
+        count = 0;
+        if (by_cancel) {
+            CHECK(calls.cancel(last) && count == 3 && calls.size() == 0);
+        }
+    }
+    CHECK(count == 3);
+    while (binding(client).captured_count() > 0) {
+    }
+}
+
+/* Who has all of them told, and not collected, is not made to wait for one that comes back. */
+static void too_many(const Posting &client, completions &calls) {
+    std::vector<pending<std::int32_t>> replies;
+    for (std::int32_t i = 0; i < astack_count; i++) {
+        calls.add(posting(client).add(i, 1),
+                  [&](pending<std::int32_t> replied) { replies.push_back(std::move(replied)); });
+    }
+    run_until(calls, 0);
+    try {
+        posting(client).add(0, 0);
+        CHECK(false);
+    } catch (const call_error &error) {
+        CHECK(error.outcome == NEARCALL_USAGE);
+    }
+    for (auto &reply : replies) {
+        CHECK(reply.collect() > 0);
+    }
 }
 
 static void raised(const Posting &client, completions &calls) {
@@ -186,6 +254,9 @@ int main(int argc, char **argv) try {
         chain(client, calls, 100);
         run_until(calls, 0);
         raised(client, calls);
+        endless(client, calls);
+        chained_ends(client);
+        too_many(client, calls);
         given_up(client, calls);
         late(client, calls);
         awaited(client, calls);

@@ -66,6 +66,9 @@ class Deferrer : public LaterAsyncServer {
     void keep(std::int32_t number, nearcall::answer<std::int32_t> &&answer) override {
         std::lock_guard<std::mutex> alone(lock_);
         kept_.push_back({number, std::move(answer)});
+        if (number < 0) {
+            throw std::runtime_error("it was kept");
+        }
     }
     void go(How how, nearcall::answer<std::uint32_t> &&answer) override {
         std::vector<Kept> all;

@@ -130,18 +130,33 @@ pub unsafe extern "C" fn nearcall_collect(
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
+    // SAFETY: H1.
+    if unsafe { &*posted }.state == state::TWICE {
+        // SAFETY: H1.
+        return unsafe { anothers(environment) };
+    }
     // SAFETY: passed on.
     match unsafe { call_of(posted) } {
-        // SAFETY: H1.
-        None => unsafe { not_posted(environment) },
         // SAFETY: passed on.
         Some(PostedCall::Once(ahead)) => unsafe { told(ahead.collect(), reply, environment) },
         // SAFETY: H1.
         Some(PostedCall::Ended(error)) => unsafe { failed(environment, &error) },
-        Some(PostedCall::Twice(_)) => {
-            unreachable!("a call that may run twice has a collection of its own")
-        }
+        // SAFETY: H1. One that may run twice has gone the other way.
+        Some(PostedCall::Twice(_)) | None => unsafe { not_posted(environment) },
     }
+}
+
+/// What is posted is of another operation than its collection, and is left alone. False, always.
+///
+/// # Safety
+///
+/// - H1 live: `environment`.
+pub(super) unsafe fn anothers(environment: *mut Environment) -> bool {
+    // SAFETY: H1.
+    let environment = unsafe { Environment::at(environment) };
+    let reason = "the call is one of another operation, whose collection is to be used";
+    environment.fail(Outcome::Usage, Ran::No, &reason);
+    false
 }
 
 /// There is nothing to collect. False, always.

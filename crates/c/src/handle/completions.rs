@@ -22,6 +22,10 @@ use super::ahead::{PostedCall, call_of, not_posted};
 use super::records::{Environment, Outcome, PostedRecord};
 use super::twice::{Again, PostedTwice};
 
+/// So often one look for a call polls at most: where no thread wakes them (0022), calls that take
+/// long would be polled until they end.
+const POLLS_MAX: u32 = 1_000;
+
 /// See the module. `nearcall_completions` in C.
 pub struct Completions {
     inbox: Arc<Inbox<u64>>,
@@ -89,18 +93,18 @@ impl Completions {
 
     /// One that can be collected. None: when there is one, the loop is told.
     fn next(&self, calls: &mut Calls) -> Option<(PostedCall<'static>, *mut c_void)> {
-        let found = calls.over.pop_front().or_else(|| {
-            loop {
-                if calls.ready.is_empty() {
-                    calls.is_told = false;
-                    calls.ready.extend(self.inbox.take());
-                }
-                let number = calls.ready.pop_front()?;
-                if let Some(found) = calls.poll(number) {
-                    break Some(found);
-                }
+        let mut found = calls.over.pop_front();
+        for _ in 0..POLLS_MAX {
+            if found.is_some() {
+                break;
             }
-        });
+            if calls.ready.is_empty() {
+                calls.is_told = false;
+                calls.ready.extend(self.inbox.take());
+            }
+            let Some(number) = calls.ready.pop_front() else { break };
+            found = calls.poll(number);
+        }
         if !calls.over.is_empty() || !calls.ready.is_empty() {
             self.tell(calls);
         }
@@ -174,9 +178,14 @@ pub unsafe extern "C" fn nearcall_completions_new(
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_completions_release(completions: *mut Completions) {
-    if !completions.is_null() {
-        // SAFETY: H1, from `nearcall_completions_new`.
-        drop(unsafe { Box::from_raw(completions) });
+    if completions.is_null() {
+        return;
+    }
+    // SAFETY: H1, from `nearcall_completions_new`.
+    let completions = unsafe { Box::from_raw(completions) };
+    if !completions.inbox.is_own() {
+        // A thread of the parent's may have been in the middle of them.
+        std::mem::forget(completions);
     }
 }
 
@@ -215,7 +224,7 @@ pub unsafe extern "C" fn nearcall_completions_add(
         own.fail(Outcome::Usage, Ran::No, &reason);
         return false;
     };
-    // SAFETY: H1.
+    // SAFETY: H1. It lasts as long as its client does, which is there for as long as the call is.
     let Some(call) = (unsafe { call_of(posted) }) else {
         // SAFETY: H1.
         return unsafe { not_posted(environment) };

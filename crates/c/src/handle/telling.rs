@@ -68,6 +68,22 @@ pub unsafe extern "C" fn nearcall_panic(environment: *mut Environment, why: *con
     environment.end_by(records::Outcome::Panicked as u32);
 }
 
+/// A procedure in C++ that has given its answer away has thrown: whoever has that replies, and the
+/// server's author alone is told.
+///
+/// # Safety
+///
+/// - H3 text: both.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_tell_unanswered(procedure: *const c_char, why: *const c_char) {
+    // SAFETY: H3.
+    let procedure = unsafe { text(procedure) };
+    // SAFETY: H3.
+    let why = unsafe { text(why) };
+    say(&format_args!("{procedure} {why}, after its answer was moved"));
+}
+
 /// What a procedure in C++ has returned cannot be sent. The runtime tells whoever listens of it,
 /// once the stub has handed it on.
 ///

@@ -5,11 +5,11 @@ use nearcall::CallError;
 use nearcall::raw::{Ahead, Client, is_worth_another_try};
 
 use super::Outgoing;
-use super::ahead::{PostedCall, call_of, not_posted};
+use super::ahead::{PostedCall, anothers, call_of, not_posted};
 use super::client::{failed, filled, keep_next, told};
 use super::domain::ClientRecord;
 use super::lacking::client_of;
-use super::records::{Environment, Message, PostedRecord, Put, ReplyRecord};
+use super::records::{Environment, Message, PostedRecord, Put, ReplyRecord, posted as state};
 
 /// A call that is posted, and may run twice.
 pub(super) struct PostedTwice<'b> {
@@ -123,6 +123,11 @@ pub unsafe extern "C" fn nearcall_collect_twice(
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
+    // SAFETY: H1.
+    if !matches!(unsafe { &*posted }.state, state::NOT | state::TWICE) {
+        // SAFETY: H1.
+        return unsafe { anothers(environment) };
+    }
     // SAFETY: passed on.
     let Some(PostedCall::Twice(call)) = (unsafe { call_of(posted) }) else {
         // SAFETY: H1.

@@ -7,17 +7,25 @@
 //! ```
 //!
 //! It is polled as [`super::awaiting::Awaiting`] is, and waits as that does; but for what its reply
-//! says, which is left to whoever collects.
+//! says, which is left to whoever collects. Who polls it is taken for who collects it: a post of
+//! that thread's does not wait for its A-stack.
 
 use std::mem::ManuallyDrop;
 use std::task::{Poll, Waker};
 
 use super::ahead::Ahead;
 use super::awaiting::UnderWay;
+use crate::client::switching;
 use crate::error::CallError;
 
 /// A call that is under way, and evaluates to itself when its reply is there. Any thread may poll
 /// it. Dropping it gives the call up.
+///
+/// ```
+/// fn send(attended: nearcall::raw::Attended<'static>) {
+///     std::thread::spawn(move || drop(attended));
+/// }
+/// ```
 #[derive(Debug)]
 pub struct Attended<'b>(UnderWay<'b>);
 
@@ -38,6 +46,9 @@ impl<'b> Attended<'b> {
     /// # Errors: those of [`Ahead::collect`], but for what its reply says.
     pub fn poll(&mut self, waker: &Waker) -> Poll<Result<Ahead<'b>, Box<CallError>>> {
         let (procedure, deadline) = (self.0.procedure(), self.0.deadline());
-        self.0.poll(waker).map_ok(|(grip, _)| Ahead::new((grip, procedure, deadline), None))
+        self.0.poll(waker).map_ok(|(grip, _)| {
+            grip.linkage().set_outstanding(switching::caller_number());
+            Ahead::new((grip, procedure, deadline), None)
+        })
     }
 }

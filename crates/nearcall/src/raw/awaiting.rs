@@ -421,6 +421,8 @@ impl Drop for UnderWay<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(grip) = self.grip.take() {
+            // The ticket first: nobody is to be told of what is given up.
+            self.stage = Stage::Looked(0);
             abandon(grip);
         }
     }

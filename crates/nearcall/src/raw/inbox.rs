@@ -68,12 +68,12 @@ impl<T> Inbox<T> {
 
     /// Puts one behind all others.
     ///
-    /// # Errors: what was given, if it is closed.
+    /// # Errors: what was given, if it is closed, or a parent's.
     ///
     /// # Cost: a system call, if there was nothing in it.
     pub fn push(&self, one: T) -> Result<(), T> {
         let mut told = self.told.lock();
-        if told.is_closed {
+        if told.is_closed || !self.is_own() {
             return Err(one);
         }
         let is_first = told.all.is_empty();
@@ -89,14 +89,19 @@ impl<T> Inbox<T> {
     ///
     /// # Cost: a system call.
     pub fn take(&self) -> Vec<T> {
-        // Before anything is taken out, so that whoever finds it empty after that writes anew.
-        self.signal.drain();
+        // Before anything is taken out, so that whoever finds it empty after that writes anew. What
+        // was written for a parent is the parent's.
+        if self.is_own() {
+            self.signal.drain();
+        }
         std::mem::take(&mut self.told.lock().all)
     }
 
-    /// Its descriptor can be read, until the next [`Inbox::take`].
+    /// Its descriptor can be read, until the next [`Inbox::take`]; not in a child.
     pub fn signal(&self) {
-        self.signal.wake();
+        if self.is_own() {
+            self.signal.wake();
+        }
     }
 
     /// Nothing comes any more. What is in it.

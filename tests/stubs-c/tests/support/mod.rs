@@ -434,10 +434,16 @@ pub struct Server {
 
 impl Server {
     pub fn start(program: &Path, name: &str, runtime: &Path) -> Server {
+        Server::start_saying(program, name, runtime, Stdio::inherit())
+    }
+
+    /// What it says on standard error goes there.
+    pub fn start_saying(program: &Path, name: &str, runtime: &Path, said: Stdio) -> Server {
         let mut child = domain(program, runtime)
             .arg(name)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(said)
             .spawn()
             .expect("the server starts");
         let mut line = String::new();

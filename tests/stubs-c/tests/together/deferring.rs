@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use lies::Prey;
@@ -268,6 +269,32 @@ fn calls_are_set_aside_and_replied_to_later() {
         }
     }
     println!("{count} servers");
+}
+
+/// Its client is told what whoever has the answer replies, and its author what it has thrown.
+#[test]
+fn what_is_thrown_after_an_answer_was_moved_is_said() {
+    let Some(compiler) = compilers().first().copied() else {
+        return lacking("a compiler of C");
+    };
+    let workshop = Workshop::of("cpp", "deferring.idl");
+    let program = workshop.program(compiler, "deferrer_cpp", &["-O0"]);
+    let mut said = tempfile::tempfile().expect("a file");
+    let to = Stdio::from(said.try_clone().expect("it is there twice"));
+    let server = Server::start_saying(&program, "later", workshop.path(), to);
+    let play = Play::new(workshop.path());
+    let posted = vec![play.later.posting().keep(-1).expect("it is posted")];
+    play.wait_for(|kept| kept == (1, 0));
+    play.go(How::Forward, 1);
+    assert_eq!(numbers(posted), [-1]);
+    drop(play);
+    server.end();
+    let mut text = String::new();
+    said.rewind().expect("it is a file");
+    said.read_to_string(&mut text).expect("it is text");
+    let wanted =
+        "nearcall: deferring::Later::keep threw: it was kept, after its answer was moved\n";
+    assert_eq!(text, wanted);
 }
 
 /// Interface files with values of every kind, and with what is not set aside.

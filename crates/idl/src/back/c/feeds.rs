@@ -412,7 +412,7 @@ impl C<'_> {
             text.line("nc_feed->batch._length = 0;");
         }
         text.line("if (nearcall_feed_counted(&nc_feed->own, nc_is_posted) &&");
-        text.open("    nc_feed->own.ahead.kind != NEARCALL_POSTED_AHEAD) {");
+        text.open("    nc_feed->own.ahead.state != NEARCALL_POSTED_AHEAD) {");
         text.line(collected);
         text.close("}");
         text.line("return nearcall_feed_went(&nc_feed->own, nc_env);");
