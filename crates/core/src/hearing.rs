@@ -14,6 +14,40 @@ use alloc::vec::Vec;
 /// A trust class, by a number that no other one has.
 pub type ClassNumber = u64;
 
+/// Most calls of a class that are kept to account for rings: what rang before its first call was
+/// found is charged all the same.
+const FOUND_MAX: u32 = 64;
+
+/// Calls that a class's bells have brought, less the rings in vain that they account for. A call
+/// may ring for one processor, and have been served by another by the time that one is awake: the
+/// watcher and a resident, say, or a relief. Whoever rings may make a call each time, which costs
+/// the server more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found(u32);
+
+impl Found {
+    /// What [`Found::as_u32`] said.
+    pub fn from_u32(count: u32) -> Found {
+        Found(count)
+    }
+
+    /// For a word that processors share.
+    pub fn as_u32(self) -> u32 {
+        self.0
+    }
+
+    /// With one more call that a bell has brought; `None`: there are as many as are kept.
+    pub fn with_call(self) -> Option<Found> {
+        (self.0 < FOUND_MAX).then_some(Found(self.0 + 1))
+    }
+
+    /// Without the call that accounts for a ring in vain; `None`: there is none, and the class is
+    /// charged.
+    pub fn without_ring(self) -> Option<Found> {
+        self.0.checked_sub(1).map(Found)
+    }
+}
+
 /// What one server processor hears.
 #[derive(Debug, Default)]
 pub struct Hearing {
@@ -139,6 +173,16 @@ mod tests {
     fn whoever_rings_in_vain_without_end_has_a_fortieth_of_a_processor() {
         let awake_ns = flooded(|hearing| hearing.told_ring(A));
         assert!((25_000_000..28_000_000).contains(&awake_ns), "{awake_ns} ns of a second");
+    }
+
+    #[test]
+    fn a_call_that_was_found_accounts_for_one_ring_and_for_no_more_than_are_kept() {
+        let mut found = Found::default();
+        assert_eq!(found.without_ring(), None);
+        found = found.with_call().unwrap();
+        assert_eq!(found.without_ring(), Some(Found::default()));
+        let kept = core::iter::successors(Some(found), |found| found.with_call()).count();
+        assert_eq!(kept as u32, FOUND_MAX);
     }
 
     #[test]

@@ -245,8 +245,9 @@ impl Binding {
     /// thread's waits are cancelled ([`Cancellation`](crate::Cancellation)). In a child of fork(2)
     /// it is 0: the calls are its parent's.
     ///
-    /// Cost: a load if there is none; else it polls for a few microseconds, and then sleeps between
-    /// looks, 5 ms at most. Of a FastThread others run meanwhile.
+    /// Cost: a load if there is none; else it polls for as long as a call spins for its reply, 50
+    /// us unless a policy of waiting says otherwise, and then sleeps between looks, 5 ms at most. A
+    /// FastThread polls for a few microseconds, and lets others run then.
     #[must_use = "says how many calls are not over"]
     pub fn flush(&self, timeout: Duration) -> u32 {
         self.inner.flush(timeout)

@@ -173,6 +173,7 @@ impl Resident<'_> {
             return;
         }
         self.awake.told_found();
+        posted.iter().for_each(|posted| posted.binding.class.note_found());
         self.core.housekeeping.note_awake();
         let now_ns = clock::now_ns();
         let is_given = posted.iter().all(|posted| posted.is_from(self.processor));

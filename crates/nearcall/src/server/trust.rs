@@ -19,7 +19,7 @@ use nearcall_abi::BellLine;
 use nearcall_abi::bell::{
     GateLine, RELIEF_OFFSET_BYTES, ResidentGate, SEGMENT_BYTES, WATCH_OFFSET_BYTES,
 };
-use nearcall_core::hearing::ClassNumber;
+use nearcall_core::hearing::{ClassNumber, Found};
 use nearcall_core::quota::{OverLimit, Pace, User};
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 
@@ -67,6 +67,8 @@ pub(crate) struct TrustClass {
     pace: Mutex<Pace>,
     /// What its bells have cost that rang for nothing.
     rings: Mutex<Pace>,
+    /// Calls that its bells have brought, a [`Found`].
+    found: AtomicU32,
     member_count: AtomicU32,
 }
 
@@ -167,7 +169,8 @@ impl TrustClass {
         let member_count = AtomicU32::new(0);
         // Relaxed: all that matters is that no two are alike.
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-        Ok(TrustClass { name, number, bell, bell_descriptor, pace, rings, member_count })
+        let found = AtomicU32::new(Found::default().as_u32());
+        Ok(TrustClass { name, number, bell, bell_descriptor, pace, rings, found, member_count })
     }
 
     /// Whose it is: what is shared out among users is so whatever class they are in.
@@ -213,9 +216,30 @@ impl TrustClass {
         }
     }
 
+    /// Its bells have brought a call, to whichever processor.
+    ///
+    /// # Cost: a load, if its bells have rung for calls alone; else a locked operation.
+    #[inline]
+    pub fn note_found(&self) {
+        // Relaxed: a count that orders nothing.
+        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.found.fetch_update(set, fetch, |count| {
+            Found::from_u32(count).with_call().map(Found::as_u32)
+        });
+    }
+
     /// Its bells rang for nothing, and that took `spent_ns` up to `now_ns`. How long they are not
-    /// to be heard.
+    /// to be heard. Nobody is charged for as many as have brought calls: another processor has
+    /// served those.
     pub fn charge_rings(&self, spent_ns: u64, now_ns: u64) -> u64 {
+        // Relaxed: as above.
+        let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
+        let is_accounted_for = self.found.fetch_update(set, fetch, |count| {
+            Found::from_u32(count).without_ring().map(Found::as_u32)
+        });
+        if is_accounted_for.is_ok() {
+            return 0;
+        }
         let mut rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
         rings.spend(spent_ns, now_ns);
         rings.pause_ns(now_ns)
@@ -301,6 +325,16 @@ mod tests {
 
     fn of(uid: User) -> ClassName {
         ClassName::of(uid, None)
+    }
+
+    #[test]
+    fn rings_in_vain_are_charged_but_for_as_many_as_have_brought_calls() {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let class = TrustClass::new(of(A)).unwrap();
+        class.note_found();
+        class.note_found();
+        assert_eq!([(); 2].map(|()| class.charge_rings(SECOND_NS, SECOND_NS)), [0, 0]);
+        assert!(class.charge_rings(SECOND_NS, SECOND_NS) > 0);
     }
 
     fn join(classes: &TrustClasses, uid: User, quotas: &Arc<Quotas>) -> Member {

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use nearcall_core::RevokeReason;
+use nearcall_core::{RevokeReason, Step, Waiter};
 use nearcall_os::{clock, processor};
 
 use super::ClientBinding;
 use crate::client::deadline::left_ns;
 use crate::client::interrupt::is_interrupted;
 use crate::client::switching;
+use crate::client::wait::{YIELD_BAN, end_spinning};
 use crate::server::current;
+use crate::spinning;
 
 /// Looks before the first sleep: a server that is awake is done with a short call in far less.
 const LOOKS: u32 = 64;
@@ -35,6 +37,9 @@ impl ClientBinding {
         }
         // Of its own domain's calls a procedure's processor looks after none while it waits here.
         current::call_for_relief();
+        if self.are_over_soon(until_ns) {
+            return 0;
+        }
         let mut pause = PAUSE_MIN;
         loop {
             // Asked before they are counted: what is over by then is over.
@@ -55,5 +60,29 @@ impl ClientBinding {
             }
             pause = (pause * 2).min(PAUSE_MAX);
         }
+    }
+    /// Looks for as long as one may spin for a reply, with yields between looks: the shortest sleep
+    /// takes several times what a few short calls do. False: they are not over, or enough threads
+    /// spin, or other FastThreads are to run meanwhile.
+    fn are_over_soon(&self, until_ns: u64) -> bool {
+        let mut spinner = (!switching::is_here()).then(spinning::begin).flatten();
+        if spinner.is_none() {
+            return false;
+        }
+        let begin = clock::ticks();
+        let mut ban = YIELD_BAN.get();
+        let mut waiter = Waiter::new(&self.policy, &mut ban, self.policy.spin_ns_max);
+        waiter = waiter.until(until_ns);
+        let mut are_over = false;
+        while !are_over && let Step::Spin { polls } = waiter.next(clock::now_ns, false) {
+            let looks = spinning::share(polls, &mut waiter, &mut ban);
+            are_over = (0..looks).any(|_| {
+                processor::relax();
+                self.captured_count() == 0
+            });
+        }
+        YIELD_BAN.set(ban);
+        end_spinning(&mut spinner, clock::ns_since(begin), &waiter);
+        are_over
     }
 }

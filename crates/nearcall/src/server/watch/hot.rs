@@ -413,6 +413,7 @@ impl Watch<'_> {
                 let rung = first.into_iter().chain(second).chain(bindings);
                 for binding in rung.filter(|binding| binding.wants_something()) {
                     self.awake.told_found();
+                    binding.class.note_found();
                     self.owe(binding);
                 }
             }
@@ -473,6 +474,7 @@ impl Watch<'_> {
     ) -> bool {
         // Whoever rang for a call that it has given up since did not ring for nothing.
         self.awake.told_found();
+        binding.class.note_found();
         let Look::Posted(sequence) = look else {
             act_otherwise(binding, index, look);
             return false;
