@@ -25,7 +25,8 @@ fn main() {
     nearcall_idl::build("surrounded.idl");
 }
 
-/// The document's server, and what exports it and its client, each of those as a function's body.
+/// The document's server, of which it shows some procedures apart, and what exports it and its
+/// clients, each of those as a function's body.
 fn put_blocks() {
     println!("cargo::rerun-if-changed={DOCUMENT}");
     let document = std::fs::read_to_string(DOCUMENT).expect("the document is there");
@@ -39,12 +40,16 @@ fn put_blocks() {
     let fallible = "Result<Clerk, Box<dyn std::error::Error>>";
     let server = shown("impl OrdersAsyncServer for Shop {");
     let (server, exported) = server.split_once("\n}\n\n").expect("the server is exported");
+    let apart = ["load_orders", "talk"].map(|name| shown(&format!("    async fn {name}(")));
     let client = shown("let orders = client.awaiting();");
+    let talking = shown("let (mut sink, mut feed) = client.awaiting().talk()");
+    let nothing = fallible.replace("Clerk", "()");
     let text = format!(
-        "{server}\n}}\n\
+        "{server}\n{}\n}}\n\
          async fn serve(domain: Domain, shop: Shop) -> {fallible} {{\n{exported}\nOk(clerk)\n}}\n\
-         async fn ask(client: &OrdersClient, name: String) -> {} {{\n{client}\nOk(())\n}}\n",
-        fallible.replace("Clerk", "()")
+         async fn ask(client: &OrdersClient, name: String) -> {nothing} {{\n{client}\nOk(())\n}}\n\
+         async fn talk(client: &OrdersClient, lines: Vec<Line>) -> {nothing} {{\n{talking}\nOk(())\n}}\n",
+        apart.concat(),
     );
     let folder = std::env::var_os("OUT_DIR").expect("cargo sets it");
     std::fs::write(Path::new(&folder).join("grpc_md.rs"), text).expect("it can be written");

@@ -3,11 +3,14 @@
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use nearcall::{Clerk, Domain, Error, ExportOptions, NotPut, Outlet, Surroundings};
+use nearcall::{
+    Answer, Clerk, Domain, Error, ExportOptions, GivenUp, Inlet, NotPut, Outlet, Surroundings,
+};
 use testkit::orders::acme::orders::order_event::What;
 use testkit::orders::acme::orders::{
-    GetOrderRequest, Order, OrderEvent, OrdersAsyncEntries, OrdersAsyncServer, OrdersClient,
-    OrdersGetOrderException, OrdersWatchOrdersException, WatchRequest,
+    GetOrderRequest, Line, LoadSummary, Order, OrderEvent, OrdersAsyncEntries, OrdersAsyncServer,
+    OrdersClient, OrdersGetOrderException, OrdersLoadOrdersException, OrdersTalkException,
+    OrdersWatchOrdersException, WatchRequest,
 };
 use testkit::orders::grpc::{RpcCode, RpcStatus};
 use tokio::sync::mpsc;
@@ -22,9 +25,15 @@ struct Shop {
     orders: Orders,
 }
 
+#[derive(Clone)]
 struct Orders;
 
 impl Orders {
+    /// How many it is, which is one if it has a name.
+    fn insert(&self, order: Order) -> u32 {
+        u32::from(!order.name.is_empty())
+    }
+
     async fn find(&self, name: &str) -> Option<Order> {
         tokio::task::yield_now().await;
         (name == "orders/1").then(|| Order { name: name.to_owned() })
@@ -75,6 +84,14 @@ async fn play() {
     }
     let placed = What::Placed(Order { name: "shop/2".to_owned() });
     assert_eq!(events, [placed, What::Closed("shop".to_owned())]);
+    let mut sink = client.awaiting().load_orders().await.unwrap();
+    for name in ["orders/2", "", "orders/3"] {
+        sink.put(Order { name: name.to_owned() }).await.unwrap();
+    }
+    assert_eq!(sink.end().await.unwrap(), LoadSummary { count: 2 });
+    talk(&client, ["hear", "me"].map(|text| Line { text: text.to_owned() }).to_vec())
+        .await
+        .unwrap();
     drop(clerk);
     domain.shut_down();
     ask(&client, "orders/1".to_owned()).await.unwrap();
@@ -89,8 +106,10 @@ fn what_the_document_shows_serves_and_asks() {
     // It exports a name where names of this user's are.
     let directory = tempfile::tempdir().unwrap();
     let mut command = Command::new("/proc/self/exe");
-    command.args(["--exact", "documented::what_the_document_shows_serves_and_asks"]);
+    command.args(["--exact", "--nocapture"]);
+    command.arg("documented::what_the_document_shows_serves_and_asks");
     let said = command.env(APART, "").env("XDG_RUNTIME_DIR", directory.path()).output().unwrap();
     let words = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success() && words.contains("1 passed"), "{words}");
+    assert!(words.contains("HEAR\nME\n"), "{words}");
 }
