@@ -44,13 +44,18 @@ fn put_blocks() {
     let client = shown("let orders = client.awaiting();");
     let talking = shown("let (mut sink, mut feed) = client.awaiting().talk()");
     let nothing = fallible.replace("Clerk", "()");
-    let text = format!(
-        "{server}\n{}\n}}\n\
-         async fn serve(domain: Domain, shop: Shop) -> {fallible} {{\n{exported}\nOk(clerk)\n}}\n\
-         async fn ask(client: &OrdersClient, name: String) -> {nothing} {{\n{client}\nOk(())\n}}\n\
-         async fn talk(client: &OrdersClient, lines: Vec<Line>) -> {nothing} {{\n{talking}\nOk(())\n}}\n",
-        apart.concat(),
-    );
+    let client_of = |name: &str, given: &str, body: &str| {
+        let parameters = format!("client: &OrdersClient, {given}");
+        format!("async fn {name}({parameters}) -> {nothing} {{\n{body}\nOk(())\n}}\n")
+    };
+    let text = [
+        &format!("{server}\n{}\n}}\n", apart.concat()),
+        &format!("async fn serve(domain: Domain, shop: Shop) -> {fallible} {{\n{exported}"),
+        "\nOk(clerk)\n}\n",
+        &client_of("ask", "name: String", &client),
+        &client_of("talk", "lines: Vec<Line>", &talking),
+    ];
+    let text = text.concat();
     let folder = std::env::var_os("OUT_DIR").expect("cargo sets it");
     std::fs::write(Path::new(&folder).join("grpc_md.rs"), text).expect("it can be written");
 }
