@@ -183,7 +183,9 @@ impl Given for PathBuf {
     fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
         given.extract().map_err(|error: PyErr| {
             if error.is_instance_of::<PyTypeError>(given.py()) {
-                return wanted(name, given, "a path");
+                let wanted = wanted(name, given, "a str or an os.PathLike");
+                wanted.set_cause(given.py(), Some(error));
+                return wanted;
             }
             errors::note(given.py(), &error, "argument", name);
             error

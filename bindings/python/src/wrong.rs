@@ -71,20 +71,16 @@ impl Wrong {
 
     /// With the key of the entry of a map that it is of, in what `place` makes of that.
     pub fn of_entry(self, key: &Bound<'_, PyAny>, place: impl Fn(&str) -> String) -> Wrong {
-        if matches!(self, Wrong::Python(_)) {
+        if matches!(self, Wrong::Nesting(_) | Wrong::NotOpen { .. } | Wrong::Python(_)) {
             return self;
         }
-        match key.repr() {
-            Ok(shown) => {
-                let shown = shown.to_string();
-                let mut cut: String = shown.chars().take(KEY_CHARACTERS_MAX).collect();
-                if cut.len() < shown.len() {
-                    cut.push_str("...");
-                }
-                self.of_part(&place(&cut))
-            }
-            Err(error) => Wrong::Python(error),
+        // One that cannot be shown is no reason to tell of something else.
+        let shown = key.repr().map_or_else(|_| String::from("..."), |shown| shown.to_string());
+        let mut cut: String = shown.chars().take(KEY_CHARACTERS_MAX).collect();
+        if cut.len() < shown.len() {
+            cut.push_str("...");
         }
+        self.of_part(&place(&cut))
     }
 
     /// With which part of a value it is of.

@@ -163,7 +163,7 @@ def test_a_binding_waits_as_it_is_told(
         ({"ready_timeout": b"1"}, TypeError, "ready_timeout is b'1': a number of seconds"),
         ({"rebind_timeout": float("nan")}, ValueError, "rebind_timeout is NaN seconds"),
         ({"grows": 1}, TypeError, "grows is 1: True or False is wanted"),
-        ({"directory": 5}, TypeError, "directory is 5: a path is wanted"),
+        ({"directory": 5}, TypeError, "directory is 5: a str or an os.PathLike is wanted"),
         ({"wait": 5}, TypeError, "wait is 5: a nearcall.WaitPolicy is wanted"),
     ],
 )
@@ -179,8 +179,8 @@ def test_what_an_import_cannot_be_told_is_named(
     ("said", "told"),
     [
         ({"name": None}, "name is None: a str is wanted"),
-        ({"directory": 5}, "directory is 5: a path is wanted"),
-        ({"policy": 5}, "policy is 5: a path is wanted"),
+        ({"directory": 5}, "directory is 5: a str or an os.PathLike is wanted"),
+        ({"policy": 5}, "policy is 5: a str or an os.PathLike is wanted"),
         ({"is_open_to_anyone": "yes"}, "is_open_to_anyone is 'yes': True or False is wanted"),
     ],
 )
@@ -202,7 +202,7 @@ def test_what_a_client_cannot_be_told_is_named(
             (client.binding.flush, None, "timeout is None: a number of seconds is wanted"),
             (client.binding.lend, 1.5, "bytes is 1.5: a whole number is wanted"),
             (client.binding.lend, -1, "bytes is -1: it may be 0 to"),
-            (exported.set_policy, 5, "path is 5: a path is wanted"),
+            (exported.set_policy, 5, "path is 5: a str or an os.PathLike is wanted"),
             (nearcall.configure, 5, "options is 5: a nearcall.DomainOptions is wanted"),
         ]
         for ask, given, told in asked:

@@ -636,8 +636,8 @@ void nearcall_posted_drop(nearcall_posted *posted);
 nearcall_completions *nearcall_completions_new(nearcall_environment *environment);
 /* Null is nothing. */
 void nearcall_completions_release(nearcall_completions *completions);
-/* Can be read when there is something to look at; for poll(2), epoll, or any event loop, which does
- * nothing else with it. Not to be closed. */
+/* Can be read as long as there is something to look at (level-triggered); for poll(2), epoll, or any
+ * event loop, which does nothing else with it. Not to be closed. */
 int nearcall_completions_fd(const nearcall_completions *completions);
 /* Takes a posted call, which `posted` then holds no more. False after an error: it is not posted, or
  * the completions are a parent's of this process. */

@@ -88,14 +88,15 @@ class completions {
     completions(const completions &) = delete;
     completions &operator=(const completions &) = delete;
     ~completions() {
+        nearcall_completions_release(std::exchange(own_, nullptr));
         /* What is told may have more in it that cancels, or ends coroutines. */
         while (!all_.empty()) {
-            cancel(all_.begin()->first);
+            all_.extract(all_.begin());
         }
-        nearcall_completions_release(own_);
     }
 
-    /* Can be read when `run` has something to look at; for poll(2), epoll, or any event loop. */
+    /* Can be read as long as `run` has something to look at (level-triggered); for poll(2), epoll, or
+     * any event loop. */
     int fd() const { return nearcall_completions_fd(own_); }
     /* How many are here that were not told. */
     std::size_t size() const { return all_.size(); }
@@ -124,7 +125,9 @@ class completions {
         std::size_t count = 0;
         nearcall_posted posted;
         void *tag = nullptr;
-        while (count < most && nearcall_completions_next(own_, &posted, &tag)) {
+        /* With none left it finds none, and `fd` cannot be read any more. */
+        while ((count < most || all_.empty()) &&
+               nearcall_completions_next(own_, &posted, &tag)) {
             auto node = all_.extract(reinterpret_cast<number>(tag));
             *node.mapped()->call() = posted;
             count++;
@@ -137,7 +140,7 @@ class completions {
     bool cancel(number call) {
         /* It goes last: what it holds may cancel more. */
         const auto own = all_.extract(call);
-        if (own) {
+        if (own && own_ != nullptr) {
             nearcall_completions_cancel(own_, reinterpret_cast<void *>(call));
         }
         return !own.empty();

@@ -142,30 +142,32 @@ struct crowd {
     nearcall_completions *completions;
 };
 
-/* Posts, and collects as many, whosever they are: to another's tag it adds what came. */
+/* Ends the program, of which another thread may be waiting for this one. */
+static void must(bool is_so, const char *what) {
+    if (!is_so) {
+        fprintf(stderr, "not so: %s\n", what);
+        exit(1);
+    }
+}
+
+/* Posts, and collects as many, whosever they are. */
 static void *post_and_look(void *argument) {
-    const struct crowd *crowd = (const struct crowd *)argument;
+    struct crowd *crowd = (struct crowd *)argument;
     int32_t sum = 0;
     nearcall_environment own;
     for (int32_t i = 0; i < 1000; i++) {
         added call;
-        nearcall_posted came = {0};
         void *tag;
-        if (!nearcall_post_posting_Posting_add(crowd->client, i, 1, &call, &own) ||
-            !nearcall_completions_add(crowd->completions, &call.call, (void *)crowd, &own)) {
-            return NULL;
-        }
-        while (!nearcall_completions_next(crowd->completions, &came, &tag)) {
+        must(nearcall_post_posting_Posting_add(crowd->client, i, 1, &call, &own), "posted");
+        must(nearcall_completions_add(crowd->completions, &call.call, crowd, &own), "added");
+        /* There is one to come for each that looks. */
+        while (!nearcall_completions_next(crowd->completions, &call.call, &tag)) {
             struct pollfd watched = {nearcall_completions_fd(crowd->completions), POLLIN, 0};
-            if (poll(&watched, 1, 1) < 0) {
-                return NULL;
-            }
+            must(poll(&watched, 1, -1) == 1, "waited");
         }
-        call.call = came;
+        must(tag == crowd, "tagged");
         sum += nearcall_collect_posting_Posting_add(&call, &own);
-        if (own.outcome != NEARCALL_RETURNED || tag != crowd) {
-            return NULL;
-        }
+        must(own.outcome == NEARCALL_RETURNED, "collected");
     }
     return (void *)(intptr_t)sum;
 }
@@ -182,7 +184,7 @@ static void by_many(const posting_Posting *client, nearcall_completions *complet
     }
     for (int i = 0; i < 4; i++) {
         void *ended;
-        CHECK(pthread_join(threads[i], &ended) == 0 && ended != NULL);
+        CHECK(pthread_join(threads[i], &ended) == 0);
         sum += (intptr_t)ended;
     }
     CHECK(sum == 4 * (1000 * 999 / 2 + 1000));
@@ -271,6 +273,8 @@ static void refused(const posting_Posting *client, nearcall_completions *complet
     CHECK(nearcall_collect_posting_Posting_add(&call, &env) == 3);
     CHECK(!nearcall_completions_add(completions, &call.call, &call, &env));
     CHECK(env.outcome == NEARCALL_USAGE && strstr(env.message, "not posted") != NULL);
+    CHECK(!nearcall_completions_add(NULL, &call.call, &call, &env));
+    CHECK(env.outcome == NEARCALL_USAGE && strstr(env.message, "no completions") != NULL);
     CHECK(!nearcall_completions_next(completions, &none, &tag));
     CHECK(nearcall_post_posting_Posting_add(client, 1, 2, &call, &env));
     CHECK(nearcall_completions_add(completions, &call.call, &call, &env));

@@ -21,12 +21,22 @@ using namespace std::chrono_literals;
 /* Calls of `add` at once, as the interface file says. */
 static constexpr std::int32_t astack_count = 8;
 
+/* Nothing is left that the loop would be woken for. */
+static void is_quiet(completions &calls) {
+    CHECK(calls.run() == 0 && calls.size() == 0);
+    pollfd watched = {calls.fd(), POLLIN, 0};
+    CHECK(poll(&watched, 1, 0) == 0);
+}
+
 /* An event loop that has nothing else to do: until so few calls are left. */
 static void run_until(completions &calls, std::size_t left) {
     while (calls.size() > left) {
         pollfd watched = {calls.fd(), POLLIN, 0};
         CHECK(poll(&watched, 1, -1) == 1);
         calls.run();
+    }
+    if (left == 0) {
+        is_quiet(calls);
     }
 }
 
@@ -75,31 +85,38 @@ static void endless(const Posting &client, completions &calls) {
     run_until(calls, 0);
 }
 
-/* Each of the calls is kept by what the one before is told; the first goes with all of them. */
+/* What is told of a call goes with it, and cancels the next one: the first goes with all of them. */
 static void chained_ends(const Posting &client) {
-    struct ended {
-        completions &calls;
-        completions::number next;
+    struct chain {
         unsigned &count;
+        /* Behind the last there is none. */
+        completions::number numbers[4];
+        completions calls;
+    };
+    struct ended {
+        chain &own;
+        int next;
         ~ended() {
-            calls.cancel(next);
-            count++;
+            own.count++;
+            CHECK(own.calls.cancel(own.numbers[next]) == (next < 3));
         }
     };
-    unsigned count = 0;
     for (const bool by_cancel : {true, false}) {
-        completions calls;
-        completions::number last = 0;
-        for (int i = 0; i < 3; i++) {
-            last = calls.add(posting(client).linger(),
-                             [own = std::unique_ptr<ended>(new ended{calls, last, count})](auto) {});
+        unsigned count = 0;
+        {
+            chain own = {count, {}, {}};
+            for (int i = 0; i < 3; i++) {
+                std::unique_ptr<ended> next(new ended{own, i + 1});
+                own.numbers[i] = own.calls.add(posting(client).linger(),
+                                               [next = std::move(next)](pending<void>) {});
+            }
+            if (by_cancel) {
+                CHECK(own.calls.cancel(own.numbers[0]) && count == 3);
+                is_quiet(own.calls);
+            }
         }
-        count = 0;
-        if (by_cancel) {
-            CHECK(calls.cancel(last) && count == 3 && calls.size() == 0);
-        }
+        CHECK(count == 3);
     }
-    CHECK(count == 3);
     while (binding(client).captured_count() > 0) {
     }
 }
@@ -140,6 +157,7 @@ static void raised(const Posting &client, completions &calls) {
         }
     }
     CHECK(is_told && caught == 1);
+    is_quiet(calls);
     auto call = posting(client).add(1, 2);
     CHECK(call.collect() == 3);
     try {
@@ -168,6 +186,7 @@ static void given_up(const Posting &client, completions &calls) {
     const auto number = calls.add(posting(client).linger(), [](pending<void>) { CHECK(false); });
     CHECK(calls.run() == 0 && calls.size() == 1);
     CHECK(calls.cancel(number) && !calls.cancel(number) && calls.size() == 0);
+    is_quiet(calls);
     wait_for_ends(client);
 }
 

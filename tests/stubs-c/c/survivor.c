@@ -115,6 +115,7 @@ static void posted_calls(const again_Again *again) {
     char text[] = "text", *returned;
     nearcall_posted_again_Again_carry carried;
     nearcall_posted_again_Again_outlive outlived, dropped, cancelled;
+    nearcall_posted_again_Again_end another;
     nearcall_completions *completions;
     int32_t after;
     CHECK(octets._buffer != NULL);
@@ -142,6 +143,10 @@ static void posted_calls(const again_Again *again) {
     /* Over the dead binding. */
     CHECK(nearcall_post_again_Again_outlive(again, before, &outlived, &env));
     CHECK(nearcall_posted_is_replied(&outlived.call));
+    /* By the collection of another operation it is not collected, and not lost. */
+    another.call = outlived.call;
+    nearcall_collect_again_Again_end(&another, &env);
+    CHECK(env.outcome == NEARCALL_USAGE && strstr(env.message, "another operation") != NULL);
     CHECK(nearcall_completions_add(completions, &outlived.call, &env, &env));
     outlived.call = told(completions);
     CHECK(nearcall_collect_again_Again_outlive(&outlived, &env) == after);

@@ -205,7 +205,8 @@ pub unsafe extern "C" fn nearcall_completions_fd(completions: *const Completions
 ///
 /// # Safety
 ///
-/// - H1 live: all of them, and the client of the post for as long as the call is here.
+/// - H1 live: all of them, `completions` or null, and the client of the post for as long as the
+///   call is here.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nearcall_completions_add(
@@ -214,11 +215,16 @@ pub unsafe extern "C" fn nearcall_completions_add(
     tag: *mut c_void,
     environment: *mut Environment,
 ) -> bool {
-    // SAFETY: H1.
-    let completions = unsafe { &*completions };
+    // SAFETY: H1, or null.
+    let completions = unsafe { completions.as_ref() };
     // SAFETY: H1.
     let own = unsafe { Environment::at(environment) };
     own.begin();
+    let Some(completions) = completions else {
+        let reason = "there are no completions: nearcall_completions_new has failed";
+        own.fail(Outcome::Usage, Ran::No, &reason);
+        return false;
+    };
     let Some(mut calls) = completions.calls() else {
         let reason = "the completions are this process's parent's: a child makes its own";
         own.fail(Outcome::Usage, Ran::No, &reason);

@@ -46,9 +46,9 @@ impl Binding {
     ///
     /// Waits at most 5 s for the server to map it.
     ///
-    /// # Errors: [`CallError::Usage`] over these limits, without memory, or if the server has no
-    /// room; [`CallError::NotExecuted`] if the binding is revoked, as it is when the server has
-    /// ended, or does not answer in that time.
+    /// # Errors: [`CallError::Usage`] over these limits, without memory, if the server has no room,
+    /// or reads nothing for 100 ms; [`CallError::NotExecuted`] if the binding is revoked, as it is
+    /// when the server has ended, or does not answer in that time.
     ///
     /// # Cost: 0.3 to 3 us a page, on both sides; later calls with it cost what a call costs that
     /// moves 8 bytes.
