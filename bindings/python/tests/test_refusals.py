@@ -59,6 +59,12 @@ def test_what_is_over_a_bound_or_out_of_range_is_told_with_its_place(
     refused(lambda: meet(["Bob"] * 3, {}), "given.others has 3 bytes or elements, its limit is 2")
     refused(lambda: meet([], {"home": b"1234"}), "given.keys['home'] has 4 bytes")
 
+    class Shy(str):
+        def __repr__(self) -> str:
+            raise RuntimeError("it is not shown")
+
+    refused(lambda: meet([], {Shy("home"): b"1234"}), "given.keys[...] has 4 bytes")
+
 
 def test_a_number_of_an_array_that_is_out_of_range_is_told_with_its_indices(
     tmp_path: pathlib.Path,
