@@ -61,6 +61,7 @@ impl ClientBinding {
             pause = (pause * 2).min(PAUSE_MAX);
         }
     }
+
     /// Looks for as long as one may spin for a reply, with yields between looks: the shortest sleep
     /// takes several times what a few short calls do. False: they are not over, or enough threads
     /// spin, or other FastThreads are to run meanwhile.
