@@ -32,7 +32,7 @@ static void posted(const calls::Calls &client, const order &order) {
                  oldest = (oldest + 1) % UNDER_WAY));
 }
 
-/* Always so many calls under way, of which an event loop is told. */
+/* So many calls under way at most, of which an event loop is told. */
 static void looped(const calls::Calls &client, const order &order, unsigned under_way) {
     nearcall::completions completions;
     unsigned due = 0, told = 0;

@@ -645,7 +645,9 @@ bool nearcall_completions_add(nearcall_completions *completions, nearcall_posted
                               nearcall_environment *environment);
 /* Gives one back that can be collected, to `posted`, which holds none, and its tag. False: there is
  * none, and the descriptor can be read once there is. Looks for as long as calls spin, and never
- * sleeps. Cost: about that of a call where the reply comes meanwhile, else a wake-up of a thread. */
+ * sleeps. Cost: with what `add` and the loop's own wait take, three system calls, one to two
+ * microseconds, where the reply comes meanwhile; else two wake-ups as well: of the thread that wakes
+ * loops, and of the loop. */
 bool nearcall_completions_next(nearcall_completions *completions, nearcall_posted *posted,
                                void **tag);
 /* Gives all calls up that have this tag, and lets their servers see it; how many there were. */

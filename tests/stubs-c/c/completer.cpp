@@ -209,6 +209,10 @@ static void late(const Posting &client, completions &calls) {
     wait_for_ends(client);
 }
 
+#if __cplusplus >= 202002L && !defined(__cpp_impl_coroutine)
+#error "C++20 has coroutines"
+#endif
+
 #if defined(__cpp_impl_coroutine)
 
 /* A coroutine that runs by itself, and ends with its last reply. */

@@ -44,6 +44,8 @@ impl<'b> Attended<'b> {
     /// once it was ready.
     ///
     /// # Errors: those of [`Ahead::collect`], but for what its reply says.
+    ///
+    /// # Cost: while the server is awake no system call; it spins for 4 us at most.
     pub fn poll(&mut self, waker: &Waker) -> Poll<Result<Ahead<'b>, Box<CallError>>> {
         let (procedure, deadline) = (self.0.procedure(), self.0.deadline());
         self.0.poll(waker).map_ok(|(grip, _)| {

@@ -341,10 +341,10 @@ impl<'b> UnderWay<'b> {
         }
         current::call_for_relief();
         let index = wait.grip.linkage().index;
-        let binding = self.binding.downgraded().upgrade();
-        let call = binding.map(|binding| AwaitedCall::new(binding, index, self.sequence));
+        let binding = self.binding.downgraded().upgrade().expect("what is borrowed is there");
+        let call = AwaitedCall::new(binding, index, self.sequence);
         let until_ns = wait.grip.until_ns(self.sequence, self.deadline);
-        match herald::wake(waker, call, until_ns) {
+        match herald::wake(waker, Some(call), until_ns) {
             Some(ticket) => self.stage = Stage::Asleep(wakeful, ticket),
             None => return Next::Look,
         }
