@@ -7,6 +7,7 @@
 //!   other processor:   Spin … Spin for spin_ns ───────────────▶ Sleep, slice by slice
 //!                      (who spins yields between two, unless yields are banned)
 //!   same processor:    Yield … Yield, timed, yields_max ──────▶ Sleep, slice by slice
+//!                      (one comes first that is not timed, while all are fast)
 //!   either:            deadline ──────────────────────────────▶ GiveUp
 //! ```
 //!
@@ -20,6 +21,9 @@
 //! no more before it sleeps. While yields are banned every call sleeps, and then
 //! it sleeps its longest slice at once: the end of a short one would be the next thing that the
 //! processor has to wake up for, and setting its timer for every call costs a third of a call.
+
+#[cfg(test)]
+mod tests;
 
 /// The knobs of waiting, in nanoseconds and cycles as their names say. Of a least and a most that
 /// contradict each other the most holds. Programs in C have the same
@@ -60,12 +64,17 @@ pub struct YieldBan {
     waits_last: u32,
     /// Fast yields in a row.
     fast_yields: u32,
+    /// Waits in a row that were to yield untimed.
+    untimed_waits: u32,
     /// What slow yields have taken, less what fast ones have saved.
     slow_ns: u64,
 }
 
 /// Fast yields in a row after which the next ban is as short as the first again.
 const FAST_YIELDS_MIN: u32 = 64;
+
+/// Of waits after as many fast yields, one in so many is timed from its beginning.
+const TIMED_EACH: u32 = 4;
 
 /// About what a yield saves to who would sleep and be woken instead.
 const FAST_YIELD_SAVES_NS: u64 = 2_000;
@@ -284,11 +293,23 @@ impl<'p> Waiter<'p> {
 impl YieldBan {
     /// No ban.
     pub const NONE: YieldBan =
-        YieldBan { waits_left: 0, waits_last: 0, fast_yields: 0, slow_ns: 0 };
+        YieldBan { waits_left: 0, waits_last: 0, fast_yields: 0, untimed_waits: 0, slow_ns: 0 };
 
     /// Waits for which yields are still banned.
     pub fn waits_left(&self) -> u32 {
         self.waits_left
+    }
+
+    /// Whether the wait that begins now, on one processor with whom it waits for, may yield once
+    /// before anything is timed: the clocks of both sides, five looks, take a twentieth of a call
+    /// where one takes 23 ns. Only where yields are not banned and many in a row were fast, and
+    /// not of every such wait: a third thread that comes is noticed by one of the next few.
+    #[inline]
+    pub fn may_yield_untimed(&mut self, policy: &WaitPolicy) -> bool {
+        let is_steady = self.waits_left == 0 && self.fast_yields >= FAST_YIELDS_MIN;
+        let may = is_steady && policy.yields_max > 0 && self.untimed_waits < TIMED_EACH - 1;
+        self.untimed_waits = if may { self.untimed_waits + 1 } else { 0 };
+        may
     }
 
     fn extend(&mut self, policy: &WaitPolicy) {
@@ -296,266 +317,5 @@ impl YieldBan {
         self.waits_last = doubled.max(policy.yield_ban_waits_min).min(policy.yield_ban_waits_max);
         self.waits_left = self.waits_last;
         self.slow_ns = 0;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use core::iter;
-
-    use super::*;
-
-    const POLICY: WaitPolicy = WaitPolicy {
-        linger_cycles_max: 0,
-        spin_ns_max: 50_000,
-        spin_ns_min: 2_000,
-        polls_per_spin: 64,
-        yields_max: 2,
-        yield_ns_max: 30_000,
-        slow_yields_ns_max: 90_000,
-        yield_ban_waits_min: 4,
-        yield_ban_waits_max: 8,
-        sleep_slice_ns_min: 1_000_000,
-        sleep_slice_ns_max: 3_000_000,
-    };
-
-    fn wait(ban: &mut YieldBan) -> Waiter<'static> {
-        Waiter::new(&POLICY, ban, POLICY.spin_ns_max)
-    }
-
-    /// A wait that has begun to spin, at 1,000 ns.
-    fn spinning(ban: &mut YieldBan) -> Waiter<'static> {
-        let mut waiter = wait(ban);
-        waiter.next(|| 1_000, false);
-        waiter
-    }
-
-    fn slow_yield(ban: &mut YieldBan) {
-        let mut waiter = wait(ban);
-        assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
-        waiter.told_yield(ban, 90_001);
-    }
-
-    /// How many waits do not yield.
-    fn waits_without_yield(ban: &mut YieldBan) -> u32 {
-        let banned = |_: &u32| wait(ban).next(|| 1_000, true) != Step::Yield;
-        (0..100).take_while(banned).count() as u32
-    }
-
-    #[test]
-    fn another_processor_is_spun_for_and_then_slept_for() {
-        let mut waiter = wait(&mut YieldBan::NONE.clone());
-        assert_eq!(waiter.next(|| 1_000, false), Step::Spin { polls: 64 });
-        assert_eq!(waiter.next(|| 50_999, false), Step::Spin { polls: 64 });
-        let sleep = Step::Sleep { slice_ns: 1_000_000 };
-        assert_eq!(waiter.next(|| 51_000, false), sleep);
-    }
-
-    #[test]
-    fn a_most_below_its_least_holds() {
-        let policy = WaitPolicy {
-            spin_ns_max: 0,
-            yield_ban_waits_max: 1,
-            sleep_slice_ns_max: 7,
-            ..WaitPolicy::default()
-        };
-        assert_eq!((policy.adapt(0, 0), policy.adapt(50_000, 1_000_000)), (0, 0));
-        assert_eq!(policy.slice_ns(3), 7);
-        let mut ban = YieldBan::NONE;
-        ban.extend(&policy);
-        assert_eq!(ban.waits_left(), 1);
-    }
-
-    #[test]
-    fn the_same_processor_is_yielded_and_then_slept_for() {
-        let mut waiter = wait(&mut YieldBan::NONE.clone());
-        assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
-        assert_eq!(waiter.next(|| 1_001, true), Step::Yield);
-        assert!(matches!(waiter.next(|| 1_002, true), Step::Sleep { .. }));
-    }
-
-    #[test]
-    fn a_wait_that_has_spun_does_not_yield() {
-        let mut waiter = wait(&mut YieldBan::NONE.clone());
-        waiter.next(|| 1_000, false);
-        assert!(matches!(waiter.next(|| 1_001, true), Step::Sleep { .. }));
-    }
-
-    #[test]
-    fn a_slice_of_sleep_is_twice_the_last_up_to_the_longest() {
-        let mut waiter = spinning(&mut YieldBan::NONE.clone());
-        for slice_ns in [1_000_000, 2_000_000, 3_000_000, 3_000_000] {
-            assert_eq!(waiter.next(|| 60_000, false), Step::Sleep { slice_ns });
-        }
-    }
-
-    #[test]
-    fn a_slice_after_however_many_is_the_longest() {
-        for slices in [2, 63, 64, u32::MAX] {
-            assert_eq!(POLICY.slice_ns(slices), 3_000_000);
-        }
-    }
-
-    #[test]
-    fn while_yields_are_banned_the_first_slice_is_the_longest() {
-        let mut ban = YieldBan::NONE;
-        slow_yield(&mut ban);
-        let longest = Step::Sleep { slice_ns: 3_000_000 };
-        assert_eq!(wait(&mut ban).next(|| 1_000, true), longest);
-        let shortest = Step::Sleep { slice_ns: 1_000_000 };
-        assert_eq!(spinning(&mut ban).next(|| 60_000, false), shortest);
-    }
-
-    #[test]
-    fn a_sleep_ends_at_the_deadline() {
-        let mut waiter = spinning(&mut YieldBan::NONE.clone()).until(60_500);
-        assert_eq!(waiter.next(|| 60_000, false), Step::Sleep { slice_ns: 500 });
-        assert_eq!(waiter.next(|| 60_500, false), Step::GiveUp);
-    }
-
-    #[test]
-    fn a_wait_without_a_deadline_is_not_given_up() {
-        let mut waiter = spinning(&mut YieldBan::NONE.clone());
-        assert!(matches!(waiter.next(|| u64::MAX - 1, false), Step::Sleep { .. }));
-    }
-
-    #[test]
-    fn a_slow_yield_ends_the_yields_of_its_wait() {
-        let mut ban = YieldBan::NONE;
-        let mut waiter = wait(&mut ban);
-        waiter.next(|| 1_000, true);
-        waiter.told_yield(&mut ban, 90_001);
-        assert!(matches!(waiter.next(|| 1_001, true), Step::Sleep { .. }));
-    }
-
-    #[test]
-    fn a_fast_yield_bans_nothing() {
-        let mut ban = YieldBan::NONE;
-        let mut waiter = wait(&mut ban);
-        waiter.next(|| 1_000, true);
-        waiter.told_yield(&mut ban, 30_000);
-        assert_eq!(ban.waits_left(), 0);
-        assert_eq!(waiter.next(|| 1_001, true), Step::Yield);
-    }
-
-    #[test]
-    fn slow_yields_ban_once_they_have_taken_too_long_together() {
-        let mut ban = YieldBan::NONE;
-        for (duration_ns, waits) in [(40_000, 0), (50_000, 0), (30_001, 4)] {
-            let mut waiter = wait(&mut ban);
-            assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
-            waiter.told_yield(&mut ban, duration_ns);
-            assert_eq!(ban.waits_left(), waits);
-        }
-    }
-
-    #[test]
-    fn a_yield_is_as_slow_as_each_of_those_makes_it_that_call_by_turns() {
-        let is_slow = |duration_ns, callers| {
-            yield_share_ns(duration_ns, callers) > POLICY.yield_ns_max.into()
-        };
-        let (turn_ns, slice_ns) = (1_500, 3_000_000);
-        for callers in [1, 7, 8, 15, 64, 1_000] {
-            let round_ns = u64::from(callers) * turn_ns;
-            assert!(!is_slow(round_ns, callers), "{callers} callers");
-            assert!(is_slow(round_ns + slice_ns, callers), "{callers} callers");
-        }
-        assert!(is_slow(30_001, 0) && is_slow(30_001, 1));
-    }
-
-    #[test]
-    fn fast_yields_make_up_for_slow_ones() {
-        let mut ban = YieldBan::NONE;
-        for round in 0..100 {
-            for duration_ns in iter::once(80_000).chain(iter::repeat_n(30_000, 40)) {
-                let mut waiter = wait(&mut ban);
-                assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
-                waiter.told_yield(&mut ban, duration_ns);
-            }
-            assert_eq!(ban.waits_left(), 0, "round {round}");
-        }
-    }
-
-    #[test]
-    fn each_slow_yield_bans_yields_for_twice_as_long_up_to_the_longest() {
-        let mut ban = YieldBan::NONE;
-        for waits in [4, 8, 8] {
-            slow_yield(&mut ban);
-            assert_eq!(ban.waits_left(), waits);
-            assert_eq!(waits_without_yield(&mut ban), waits);
-        }
-    }
-
-    #[test]
-    fn what_others_have_between_two_spins_is_told_apart_from_what_nobody_has() {
-        let mut ban = YieldBan::NONE;
-        let mut waiter = wait(&mut ban);
-        assert!(waiter.may_share());
-        assert!(!waiter.told_share(&mut ban, SHARED_NS_MIN - 1));
-        assert!(waiter.told_share(&mut ban, SHARED_NS_MIN));
-        assert!(waiter.told_share(&mut ban, SHARE_SLOW_NS_MIN + 1));
-        assert_eq!(waiter.shared_ns(), SHARED_NS_MIN + SHARE_SLOW_NS_MIN + 1);
-    }
-
-    #[test]
-    fn shares_that_are_slow_together_ban_yields_and_long_spins_for_a_while() {
-        let mut ban = YieldBan::NONE;
-        let policy = WaitPolicy { slow_yields_ns_max: 500_000, ..POLICY };
-        let mut share = |duration_ns| {
-            let mut waiter = Waiter::new(&policy, &mut ban, 0);
-            waiter.told_share(&mut ban, duration_ns);
-            ban.waits_left()
-        };
-        assert_eq!(share(300_000), 0);
-        // One that is fast makes up for a part.
-        assert_eq!(share(SHARE_SLOW_NS_MIN), 0);
-        assert_eq!(share(201_000), 0);
-        assert_eq!(share(SHARE_SLOW_NS_MIN + 1), POLICY.yield_ban_waits_min);
-        let mut banned = wait(&mut ban);
-        assert!(!banned.may_share());
-        assert!(matches!(banned.next(|| 0, false), Step::Spin { .. }));
-        let after_ns = u64::from(POLICY.spin_ns_min);
-        assert!(matches!(banned.next(|| after_ns, false), Step::Sleep { .. }));
-        let never = WaitPolicy { yield_ban_waits_max: 0, ..POLICY };
-        let mut ban = YieldBan::NONE;
-        Waiter::new(&never, &mut ban, 0).told_share(&mut ban, u64::MAX);
-        assert_eq!(ban.waits_left(), 0);
-    }
-
-    #[test]
-    fn enough_fast_yields_in_a_row_forget_the_ban() {
-        let mut ban = YieldBan::NONE;
-        slow_yield(&mut ban);
-        waits_without_yield(&mut ban);
-        for _ in 0..FAST_YIELDS_MIN {
-            let mut waiter = wait(&mut ban);
-            assert_eq!(waiter.next(|| 1_000, true), Step::Yield);
-            waiter.told_yield(&mut ban, 1);
-        }
-        slow_yield(&mut ban);
-        assert_eq!(ban.waits_left(), POLICY.yield_ban_waits_min);
-    }
-
-    #[test]
-    fn a_procedure_that_outlasts_the_spin_is_spun_for_less() {
-        assert_eq!(POLICY.adapt(50_000, 1_000_000), 25_000);
-        assert_eq!(POLICY.adapt(2_000, u64::MAX), 2_000);
-    }
-
-    #[test]
-    fn one_wait_in_256_that_no_spin_would_have_reached_has_the_longest_tried() {
-        for step_ns in [1, 10, 16, 40, 256] {
-            let waits = (0..16 * 256).map(|at| 100_000 + at * step_ns);
-            let is_tried = |waited_ns| POLICY.adapt(2_000, waited_ns) == POLICY.spin_ns_max;
-            let tried = waits.filter(|&waited_ns| is_tried(waited_ns)).count();
-            assert!((8..=24).contains(&tried), "{tried} of 16 with steps of {step_ns} ns");
-        }
-    }
-
-    #[test]
-    fn a_procedure_that_a_spin_would_reach_is_spun_for_again() {
-        assert_eq!(POLICY.adapt(2_000, 20_000), 40_000);
-        assert_eq!(POLICY.adapt(2_000, 40_000), 50_000);
-        assert_eq!(POLICY.adapt(40_000, 1_000), 40_000);
     }
 }

@@ -63,6 +63,13 @@ impl Wait<'_> {
     fn finish_alone(&self) -> Result<(), NoReply> {
         let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
+        if self.same_processor && ban.may_yield_untimed(&binding.policy) {
+            YIELD_BAN.set(ban);
+            processor::yield_now();
+            if matches!(turn::poll(self.turn(), self.sequence), Poll::Replied { .. }) {
+                return Ok(());
+            }
+        }
         let start = clock::ticks();
         let mut spinner = (!self.same_processor).then(spinning::begin).flatten();
         let spin_ns = binding.spin_ns(self.procedure);

@@ -363,6 +363,13 @@ impl<'c> Watch<'c> {
     #[inline(never)]
     fn wait(&mut self) {
         estacks::note_guests();
+        if self.is_called_here && self.ban.may_yield_untimed(&self.core.options.wait) {
+            self.is_called_here = false;
+            processor::yield_now();
+            if self.poll() {
+                return;
+            }
+        }
         let start = clock::ticks();
         if !self.was_woken {
             self.idle = start;
