@@ -1,11 +1,12 @@
 /*
- * Brief calls: what generated stubs do themselves where a call's arguments and results lie in the
- * one line that crosses (docs/design/0026-brief-calls.md). Included by nearcall.h alone.
+ * Brief calls: what generated stubs do themselves where a call's arguments and results are words
+ * and blocks, in the line that crosses and in the blocks behind it
+ * (docs/design/0026-brief-calls.md). Included by nearcall.h alone.
  *
  *      claim ──▶ put ──▶ post ──▶ look once ──▶ got ──▶ release
  *        │        │         └─────────┴───────────┤        │
- *        │        ▼ longer than the line          │        ▼ revoked meanwhile
- *        │       nearcall_slow_put                │       nearcall_slow_release
+ *        │        ▼ long blocks, and payloads     │        ▼ revoked meanwhile
+ *        │       nearcall_slow_put, ..._get       │       nearcall_slow_release
  *        ▼ not kept for us                        ▼ not as most are
  *       nearcall_slow_begin                      nearcall_slow_reply
  *
@@ -22,17 +23,25 @@
  *          ▼ not kept for us                      ▼ not as most are
  *     nearcall_slow_begin, nearcall_post        nearcall_collect
  *
- * This is the one place where C touches memory that a peer writes: the line of an A-stack. Its
- * words are loaded once each, and judged in private; its blocks are copied once.
+ * This is the one place where C touches memory that a peer writes: the line of an A-stack, and the
+ * block of its results. Their words are loaded once each, and judged in private; blocks are copied
+ * once.
  */
 #ifndef NEARCALL_BRIEF_H
 #define NEARCALL_BRIEF_H
 
-/* Classes of an interface whose calls may be brief: the first of them. */
-#define NEARCALL_BRIEF_CLASSES 4
+/* Classes of A-stacks that an interface may have. */
+#define NEARCALL_CLASSES_MAX 16
 
 /* Calls after which libnearcall looks how long they took. */
 #define NEARCALL_BATCH_CALLS 64u
+
+/* Bytes of a message that the line of an A-stack has; the others lie in a block, behind a line. */
+#define NEARCALL_LINE_WORDS 48u
+#define NEARCALL_LINE_BYTES 64u
+
+/* Longest part of a block in the block behind the line that is copied by moves alone. */
+#define NEARCALL_MOVES_BYTES 256u
 
 /* The line of an A-stack, in shared memory. */
 typedef struct nearcall_head {
@@ -40,13 +49,15 @@ typedef struct nearcall_head {
     uint32_t selector;
     uint32_t message_bytes;
     uint32_t origin;
-    uint8_t words[48];
+    uint8_t words[NEARCALL_LINE_WORDS];
 } nearcall_head;
 
 /* What this domain notes of an A-stack. */
 typedef struct nearcall_astack {
     nearcall_head *head;
-    void *own[3];
+    uint8_t *own_line;        /* and behind it the block that this side writes */
+    const uint8_t *peer_line; /* and behind it the block that the server writes */
+    uint64_t own_room;
     uint32_t sequence;
     uint32_t server_processor;
     uint32_t own_words[2];
@@ -67,7 +78,7 @@ typedef struct nearcall_bias {
 /* A binding. */
 typedef struct nearcall_binding {
     uint64_t own[32];
-    nearcall_bias biases[NEARCALL_BRIEF_CLASSES];
+    nearcall_bias biases[NEARCALL_CLASSES_MAX];
 } nearcall_binding;
 
 /* What the calls of one class need. */
@@ -79,7 +90,7 @@ typedef struct nearcall_brief {
 /* How a client begins; the rest is libnearcall's. */
 struct nearcall_client {
     intptr_t processor_offset;
-    nearcall_brief briefs[NEARCALL_BRIEF_CLASSES];
+    nearcall_brief briefs[NEARCALL_CLASSES_MAX];
     nearcall_binding *binding;
     const uint32_t *lookout; /* NEARCALL_LOOKS: calls that nobody waits for are looked after */
 };
@@ -105,9 +116,12 @@ typedef struct nearcall_held {
 /* Where libnearcall takes a brief call over. After a claim that ended so: the stub goes on as for
  * any other call. */
 void nearcall_slow_begin(const nearcall_client *client, uint32_t class_index, uint32_t claim);
-/* Copies a payload to byte `at` of the message, part of which lies behind the line. */
+/* Copies a payload or a long block to byte `at` of the message, part of which lies behind the line. */
 void nearcall_slow_put(const nearcall_client *client, uint32_t class_index, uint32_t at,
                        const void *source, size_t byte_count);
+/* Copies a long block out, from byte `at` of the message that came. */
+void nearcall_slow_get(const nearcall_client *client, uint32_t class_index, uint32_t at,
+                       void *target, size_t byte_count);
 /* After the post: as nearcall_call after its own. */
 bool nearcall_slow_reply(const nearcall_client *client, uint32_t class_index, uint32_t procedure,
                          uint32_t seen, nearcall_reply *reply,
@@ -252,6 +266,55 @@ NEARCALL_STRAIGHT void nearcall_move(void *to, const void *from, size_t byte_cou
     } else if (byte_count == 1) {
         nearcall_move_1(target, source);
     }
+}
+
+NEARCALL_STRAIGHT void nearcall_move_64(uint8_t *target, const uint8_t *source) {
+    nearcall_move_16(target, source);
+    nearcall_move_16(target + 16, source + 16);
+    nearcall_move_16(target + 32, source + 32);
+    nearcall_move_16(target + 48, source + 48);
+}
+
+/* At most NEARCALL_MOVES_BYTES, a constant where this is inlined: no branch is left. What is behind
+ * the last 64 bytes goes by moves that overlap them. */
+NEARCALL_STRAIGHT void nearcall_move_block(void *to, const void *from, size_t byte_count) {
+    uint8_t *target = (uint8_t *)to;
+    const uint8_t *source = (const uint8_t *)from;
+    const size_t behind = byte_count % 64;
+    if (byte_count < 64) {
+        nearcall_move(to, from, byte_count < 48 ? byte_count : 48, 48);
+        if (byte_count > 48) {
+            nearcall_move_16(target + byte_count - 16, source + byte_count - 16);
+        }
+        return;
+    }
+    nearcall_move_64(target, source);
+    if (byte_count >= 128) {
+        nearcall_move_64(target + 64, source + 64);
+    }
+    if (byte_count >= 192) {
+        nearcall_move_64(target + 128, source + 128);
+    }
+    if (byte_count >= 256) {
+        nearcall_move_64(target + 192, source + 192);
+    }
+    if (behind > 48) {
+        nearcall_move_16(target + byte_count - 64, source + byte_count - 64);
+    }
+    if (behind > 32) {
+        nearcall_move_16(target + byte_count - 48, source + byte_count - 48);
+    }
+    if (behind > 16) {
+        nearcall_move_16(target + byte_count - 32, source + byte_count - 32);
+    }
+    if (behind > 0) {
+        nearcall_move_16(target + byte_count - 16, source + byte_count - 16);
+    }
+}
+
+/* Asks for a line of ours that the server has read, in a state to be written: a hint. */
+NEARCALL_STRAIGHT void nearcall_ask(const uint8_t *line) {
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
 }
 
 /* Whether there is no client, as nearcall_call would tell. Optimized stubs do not ask: it would be
@@ -501,6 +564,14 @@ NEARCALL_STRAIGHT void nearcall_move(void *target, const void *source, size_t by
     memcpy(target, source, byte_count);
 }
 
+NEARCALL_STRAIGHT void nearcall_move_block(void *target, const void *source, size_t byte_count) {
+    memcpy(target, source, byte_count);
+}
+
+NEARCALL_STRAIGHT void nearcall_ask(const uint8_t *line) {
+    (void)line;
+}
+
 #endif
 
 /* Returns `returned`, so that a stub that ends so has nothing to keep. */
@@ -527,18 +598,33 @@ NEARCALL_STRAIGHT uint64_t nearcall_brief_end(const nearcall_held *held, nearcal
     return returned;
 }
 
-/* Words of the message in the line: one store, one load. */
+/* Where byte `at` of the message lies that goes; a constant, so that nothing is asked. */
+NEARCALL_STRAIGHT uint8_t *nearcall_brief_own(const nearcall_held *held, size_t at) {
+    return at < NEARCALL_LINE_WORDS
+               ? held->head->words + at
+               : held->astack->own_line + NEARCALL_LINE_BYTES + (at - NEARCALL_LINE_WORDS);
+}
+
+/* The same of the message that comes. */
+NEARCALL_STRAIGHT const uint8_t *nearcall_brief_peer(const nearcall_held *held, size_t at) {
+    return at < NEARCALL_LINE_WORDS
+               ? held->head->words + at
+               : held->astack->peer_line + NEARCALL_LINE_BYTES + (at - NEARCALL_LINE_WORDS);
+}
+
+/* Words of the message: one store, one load. */
 #define NEARCALL_BRIEF_WORD(name, type, word)                                                  \
     NEARCALL_STRAIGHT void nearcall_brief_put_##name(const nearcall_held *held, size_t at,     \
                                                      type value) {                             \
         word bits;                                                                             \
         memcpy(&bits, &value, sizeof bits);                                                    \
-        __atomic_store_n((word *)(void *)(held->head->words + at), bits, __ATOMIC_RELAXED);    \
+        __atomic_store_n((word *)(void *)nearcall_brief_own(held, at), bits,                   \
+                         __ATOMIC_RELAXED);                                                    \
     }                                                                                          \
     NEARCALL_STRAIGHT type nearcall_brief_get_##name(const nearcall_held *held, size_t at) {   \
         type value;                                                                            \
         const word bits =                                                                      \
-            __atomic_load_n((const word *)(const void *)(held->head->words + at),              \
+            __atomic_load_n((const word *)(const void *)nearcall_brief_peer(held, at),         \
                             __ATOMIC_RELAXED);                                                 \
         memcpy(&value, &bits, sizeof value);                                                   \
         return value;                                                                          \
@@ -551,15 +637,63 @@ NEARCALL_BRIEF_WORD(u64, uint64_t, uint64_t)
 NEARCALL_BRIEF_WORD(f32, float, uint32_t)
 NEARCALL_BRIEF_WORD(f64, double, uint64_t)
 
-/* Blocks that lie in the line. */
+/* A payload that lies in the line. */
 NEARCALL_STRAIGHT void nearcall_brief_put_bytes(const nearcall_held *held, size_t at,
                                                 const void *source, size_t byte_count) {
     nearcall_move(held->head->words + at, source, byte_count, sizeof held->head->words - at);
 }
 
-NEARCALL_STRAIGHT void nearcall_brief_get_bytes(const nearcall_held *held, size_t at,
-                                                void *target, size_t byte_count) {
-    nearcall_move(target, held->head->words + at, byte_count, byte_count);
+/* Bytes of a block from `at` on that lie in the line; constants, as all that follows is of. */
+NEARCALL_STRAIGHT size_t nearcall_brief_in_line(size_t at, size_t byte_count) {
+    const size_t room = at < NEARCALL_LINE_WORDS ? NEARCALL_LINE_WORDS - at : 0;
+    return byte_count < room ? byte_count : room;
+}
+
+/* A block, part of which may lie in the line: that part last, because the server polls the line,
+ * and takes it away again meanwhile. */
+NEARCALL_STRAIGHT void nearcall_brief_put_block(const nearcall_held *held, uint32_t class_index,
+                                                uint32_t at, const void *source,
+                                                size_t byte_count) {
+    const uint8_t *from = (const uint8_t *)source;
+    const size_t in_line = nearcall_brief_in_line(at, byte_count);
+    if (byte_count - in_line > NEARCALL_MOVES_BYTES) {
+        nearcall_slow_put(held->client, class_index, at, source, byte_count);
+        return;
+    }
+    if (byte_count > in_line) {
+        nearcall_move_block(nearcall_brief_own(held, at + in_line), from + in_line,
+                            byte_count - in_line);
+    }
+    if (in_line != 0) {
+        nearcall_move(held->head->words + at, from, in_line, in_line);
+    }
+}
+
+NEARCALL_STRAIGHT void nearcall_brief_get_block(const nearcall_held *held, uint32_t class_index,
+                                                uint32_t at, void *target, size_t byte_count) {
+    uint8_t *to = (uint8_t *)target;
+    const size_t in_line = nearcall_brief_in_line(at, byte_count);
+    if (byte_count - in_line > NEARCALL_MOVES_BYTES) {
+        nearcall_slow_get(held->client, class_index, at, target, byte_count);
+        return;
+    }
+    if (in_line != 0) {
+        nearcall_move(to, held->head->words + at, in_line, in_line);
+    }
+    if (byte_count > in_line) {
+        nearcall_move_block(to + in_line, nearcall_brief_peer(held, at + in_line),
+                            byte_count - in_line);
+    }
+}
+
+/* The call is over: the first lines of the block that went come back until the next one. */
+NEARCALL_STRAIGHT void nearcall_brief_ask(const nearcall_held *held, size_t request_bytes) {
+    const uint8_t *line = held->astack->own_line + NEARCALL_LINE_BYTES;
+    size_t left = request_bytes > NEARCALL_LINE_WORDS ? request_bytes - NEARCALL_LINE_WORDS : 0;
+    for (left = left < 512 ? left : 512; left > 0; left -= left < 64 ? left : 64) {
+        nearcall_ask(line);
+        line += 64;
+    }
 }
 
 #endif

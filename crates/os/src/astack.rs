@@ -31,6 +31,12 @@ const INLINE_OFFSET_BYTES: usize = offset_of!(AStackHead, inline);
 /// a record goes there.
 pub const NEAR_RECORD_BYTES: usize = LINE_BYTES as usize - size_of::<Place>();
 
+/// Where the address of this side's line lies in what [`AStack::address`] points to.
+pub const OWN_LINE_OFFSET_BYTES: usize = offset_of!(Place, own_line);
+
+/// Where that of the peer's line does.
+pub const PEER_LINE_OFFSET_BYTES: usize = offset_of!(Place, peer_line);
+
 /// Where what is noted of an A-stack lies in what [`AStack::address`] points to: the addresses of
 /// its head, of this side's line and of the peer's, how much fits, and then its record.
 pub const RECORD_OFFSET_BYTES: usize = size_of::<Place>();

@@ -45,10 +45,11 @@ const nearcall_interface nearcall_interface_Blocks = {
     false,
 };
 
-void Blocks_apply(const Blocks *nc_client, const Turn *turn, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_slow_Blocks_apply(const Blocks *nc_client, const Turn *turn, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     nearcall_reply nc_reply;
     bool nc_is_good = false;
+    nearcall_slow_begin((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
     nc_reply.fixed = NULL;
@@ -65,9 +66,45 @@ nc_done:
     return;
 }
 
-bool nearcall_post_Blocks_apply(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_apply *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_late_Blocks_apply(const Blocks *nc_client,
+    nearcall_environment *nc_env, uint32_t nc_seen) {
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nc_reply.fixed = NULL;
+    nc_reply.fixed_bytes = 0;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_is_good = true;
+nc_done:
+    (void)nc_is_good;
+    return;
+}
+
+void Blocks_apply(const Blocks *nc_client, const Turn *turn, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        nearcall_slow_Blocks_apply(nc_client, turn, nc_env, nc_claim);
+        return;
+    }
+    nearcall_brief_put_block(&nc_held, 0, 0, &(*turn), 128);
+    if (!nearcall_brief_call(&nc_held, 0, 128, 0, nc_env)) {
+        nearcall_late_Blocks_apply(nc_client, nc_env, nc_held.seen);
+        return;
+    }
+    nearcall_brief_ask(&nc_held, 128);
+    nearcall_brief_release(&nc_held, 0, 0);
+}
+
+NEARCALL_COLD bool nearcall_slow_post_Blocks_apply(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_apply *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
@@ -76,7 +113,18 @@ bool nearcall_post_Blocks_apply(const Blocks *nc_client, const Turn *turn, nearc
     return nc_is_posted;
 }
 
-void nearcall_collect_Blocks_apply(nearcall_posted_Blocks_apply *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_Blocks_apply(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_apply *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Blocks_apply(nc_client, turn, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_block(&nc_held, 0, 0, &(*turn), 128);
+    return nearcall_brief_post(&nc_held, 0, 128, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD void nearcall_late_collect_Blocks_apply(nearcall_posted_Blocks_apply *nc_posted, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_begin(nc_env);
@@ -94,10 +142,21 @@ nc_done:
     return;
 }
 
-void Blocks_invert(const Blocks *nc_client, Turn *turn, nearcall_environment *nc_env) {
+void nearcall_collect_Blocks_apply(nearcall_posted_Blocks_apply *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 0, &nc_held)) {
+        nearcall_late_collect_Blocks_apply(nc_posted, nc_env);
+        return;
+    }
+    nearcall_brief_ask(&nc_held, 128);
+    nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, 0);
+}
+
+NEARCALL_COLD void nearcall_slow_Blocks_invert(const Blocks *nc_client, Turn *turn, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     nearcall_reply nc_reply;
     bool nc_is_good = false;
+    nearcall_slow_begin((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
     nc_reply.fixed = (uint8_t *)turn;
@@ -114,9 +173,46 @@ nc_done:
     return;
 }
 
-bool nearcall_post_Blocks_invert(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_invert *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_late_Blocks_invert(const Blocks *nc_client, Turn *turn,
+    nearcall_environment *nc_env, uint32_t nc_seen) {
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nc_reply.fixed = (uint8_t *)turn;
+    nc_reply.fixed_bytes = 128;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 1, nc_seen, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_is_good = true;
+nc_done:
+    (void)nc_is_good;
+    return;
+}
+
+void Blocks_invert(const Blocks *nc_client, Turn *turn, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        nearcall_slow_Blocks_invert(nc_client, turn, nc_env, nc_claim);
+        return;
+    }
+    nearcall_brief_put_block(&nc_held, 0, 0, &(*turn), 128);
+    if (!nearcall_brief_call(&nc_held, 1, 128, 128, nc_env)) {
+        nearcall_late_Blocks_invert(nc_client, turn, nc_env, nc_held.seen);
+        return;
+    }
+    nearcall_brief_get_block(&nc_held, 0, 0, &(*turn), 128);
+    nearcall_brief_ask(&nc_held, 128);
+    nearcall_brief_release(&nc_held, 0, 0);
+}
+
+NEARCALL_COLD bool nearcall_slow_post_Blocks_invert(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_invert *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
@@ -125,7 +221,18 @@ bool nearcall_post_Blocks_invert(const Blocks *nc_client, const Turn *turn, near
     return nc_is_posted;
 }
 
-void nearcall_collect_Blocks_invert(nearcall_posted_Blocks_invert *nc_posted, Turn *turn, nearcall_environment *nc_env) {
+bool nearcall_post_Blocks_invert(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_invert *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Blocks_invert(nc_client, turn, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_block(&nc_held, 0, 0, &(*turn), 128);
+    return nearcall_brief_post(&nc_held, 1, 128, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD void nearcall_late_collect_Blocks_invert(nearcall_posted_Blocks_invert *nc_posted, Turn *turn, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_begin(nc_env);
@@ -144,6 +251,17 @@ nc_done:
         memset(turn, 0, sizeof *turn);
     }
     return;
+}
+
+void nearcall_collect_Blocks_invert(nearcall_posted_Blocks_invert *nc_posted, Turn *turn, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 128, &nc_held)) {
+        nearcall_late_collect_Blocks_invert(nc_posted, turn, nc_env);
+        return;
+    }
+    nearcall_brief_get_block(&nc_held, 0, 0, &(*turn), 128);
+    nearcall_brief_ask(&nc_held, 128);
+    nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, 0);
 }
 
 NEARCALL_COLD void nearcall_slow_Blocks_latest(const Blocks *nc_client, Turn *turn, nearcall_environment *nc_env, uint32_t nc_claim) {
@@ -199,9 +317,12 @@ void Blocks_latest(const Blocks *nc_client, Turn *turn, nearcall_environment *nc
         nearcall_slow_Blocks_latest(nc_client, turn, nc_env, nc_claim);
         return;
     }
-    (void)nearcall_brief_call(&nc_held, 2, 0, 128, nc_env);
-    nearcall_late_Blocks_latest(nc_client, turn, nc_env, nc_held.seen);
-    return;
+    if (!nearcall_brief_call(&nc_held, 2, 0, 128, nc_env)) {
+        nearcall_late_Blocks_latest(nc_client, turn, nc_env, nc_held.seen);
+        return;
+    }
+    nearcall_brief_get_block(&nc_held, 0, 0, &(*turn), 128);
+    nearcall_brief_release(&nc_held, 0, 0);
 }
 
 NEARCALL_COLD bool nearcall_slow_post_Blocks_latest(const Blocks *nc_client, nearcall_posted_Blocks_latest *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
@@ -226,7 +347,7 @@ bool nearcall_post_Blocks_latest(const Blocks *nc_client, nearcall_posted_Blocks
     return nearcall_brief_post(&nc_held, 2, 0, &nc_posted->call, nc_env);
 }
 
-void nearcall_collect_Blocks_latest(nearcall_posted_Blocks_latest *nc_posted, Turn *turn, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_late_collect_Blocks_latest(nearcall_posted_Blocks_latest *nc_posted, Turn *turn, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_begin(nc_env);
@@ -247,11 +368,22 @@ nc_done:
     return;
 }
 
-void Blocks_apply_to(const Blocks *nc_client, const Turn *turn, int32_t shape, nearcall_environment *nc_env) {
+void nearcall_collect_Blocks_latest(nearcall_posted_Blocks_latest *nc_posted, Turn *turn, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 128, &nc_held)) {
+        nearcall_late_collect_Blocks_latest(nc_posted, turn, nc_env);
+        return;
+    }
+    nearcall_brief_get_block(&nc_held, 0, 0, &(*turn), 128);
+    nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, 0);
+}
+
+NEARCALL_COLD void nearcall_slow_Blocks_apply_to(const Blocks *nc_client, const Turn *turn, int32_t shape, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[136] = {0};
     nearcall_message nc_request;
     nearcall_reply nc_reply;
     bool nc_is_good = false;
+    nearcall_slow_begin((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nearcall_put_u32(nc_fixed, 0, (uint32_t)shape);
     memcpy(nc_fixed + 8, &(*turn), 128);
@@ -270,10 +402,47 @@ nc_done:
     return;
 }
 
-bool nearcall_post_Blocks_apply_to(const Blocks *nc_client, const Turn *turn, int32_t shape, nearcall_posted_Blocks_apply_to *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_late_Blocks_apply_to(const Blocks *nc_client,
+    nearcall_environment *nc_env, uint32_t nc_seen) {
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    nc_reply.fixed = NULL;
+    nc_reply.fixed_bytes = 0;
+    nc_reply.exception_count = 0;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 3, nc_seen, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    nc_is_good = true;
+nc_done:
+    (void)nc_is_good;
+    return;
+}
+
+void Blocks_apply_to(const Blocks *nc_client, const Turn *turn, int32_t shape, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        nearcall_slow_Blocks_apply_to(nc_client, turn, shape, nc_env, nc_claim);
+        return;
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)shape);
+    nearcall_brief_put_block(&nc_held, 0, 8, &(*turn), 128);
+    if (!nearcall_brief_call(&nc_held, 3, 136, 0, nc_env)) {
+        nearcall_late_Blocks_apply_to(nc_client, nc_env, nc_held.seen);
+        return;
+    }
+    nearcall_brief_ask(&nc_held, 136);
+    nearcall_brief_release(&nc_held, 0, 0);
+}
+
+NEARCALL_COLD bool nearcall_slow_post_Blocks_apply_to(const Blocks *nc_client, const Turn *turn, int32_t shape, nearcall_posted_Blocks_apply_to *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     uint8_t nc_fixed[136] = {0};
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_put_u32(nc_fixed, 0, (uint32_t)shape);
@@ -284,7 +453,19 @@ bool nearcall_post_Blocks_apply_to(const Blocks *nc_client, const Turn *turn, in
     return nc_is_posted;
 }
 
-void nearcall_collect_Blocks_apply_to(nearcall_posted_Blocks_apply_to *nc_posted, nearcall_environment *nc_env) {
+bool nearcall_post_Blocks_apply_to(const Blocks *nc_client, const Turn *turn, int32_t shape, nearcall_posted_Blocks_apply_to *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Blocks_apply_to(nc_client, turn, shape, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_u32(&nc_held, 0, (uint32_t)shape);
+    nearcall_brief_put_block(&nc_held, 0, 8, &(*turn), 128);
+    return nearcall_brief_post(&nc_held, 3, 136, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD void nearcall_late_collect_Blocks_apply_to(nearcall_posted_Blocks_apply_to *nc_posted, nearcall_environment *nc_env) {
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     nearcall_begin(nc_env);
@@ -302,13 +483,24 @@ nc_done:
     return;
 }
 
-void Blocks_solve(const Blocks *nc_client, Turn *turn, nearcall_environment *nc_env) {
+void nearcall_collect_Blocks_apply_to(nearcall_posted_Blocks_apply_to *nc_posted, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 0, &nc_held)) {
+        nearcall_late_collect_Blocks_apply_to(nc_posted, nc_env);
+        return;
+    }
+    nearcall_brief_ask(&nc_held, 136);
+    nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, 0);
+}
+
+NEARCALL_COLD void nearcall_slow_Blocks_solve(const Blocks *nc_client, Turn *turn, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     uint8_t nc_results[128];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
     Turn nc_new_turn = {0};
     Singular nc_raised1 = {0};
+    nearcall_slow_begin((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
     nc_reply.fixed = nc_results;
@@ -338,9 +530,62 @@ nc_done:
     return;
 }
 
-bool nearcall_post_Blocks_solve(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_solve *nc_posted, nearcall_environment *nc_env) {
+NEARCALL_COLD void nearcall_late_Blocks_solve(const Blocks *nc_client, Turn *turn,
+    nearcall_environment *nc_env, uint32_t nc_seen) {
+    uint8_t nc_results[128];
+    nearcall_reply nc_reply;
+    bool nc_is_good = false;
+    Turn nc_new_turn = {0};
+    Singular nc_raised1 = {0};
+    nc_reply.fixed = nc_results;
+    nc_reply.fixed_bytes = 128;
+    nc_reply.exception_count = 1;
+    nc_reply.is_kept = false;
+    nc_reply.has_descriptors = false;
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 4, nc_seen, &nc_reply, nc_env)) {
+        goto nc_done;
+    }
+    switch (nc_reply.raised) {
+    case 0:
+        memcpy(&nc_new_turn, nc_results + 0, 128);
+        *turn = nc_new_turn;
+        break;
+    default:
+        nc_raised1.rank = (int32_t)nearcall_get_u32(nc_results, 0);
+        nc_env->ran = NEARCALL_RAN_YES;
+        nearcall_raise_Singular(nc_env, nc_raised1);
+        memset(&nc_raised1, 0, sizeof nc_raised1);
+        break;
+    }
+    nc_is_good = true;
+nc_done:
+    (void)nc_is_good;
+    nearcall_free_Singular(&nc_raised1);
+    return;
+}
+
+void Blocks_solve(const Blocks *nc_client, Turn *turn, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        nearcall_slow_Blocks_solve(nc_client, turn, nc_env, nc_claim);
+        return;
+    }
+    nearcall_brief_put_block(&nc_held, 0, 0, &(*turn), 128);
+    if (!nearcall_brief_call(&nc_held, 4, 128, 128, nc_env)) {
+        nearcall_late_Blocks_solve(nc_client, turn, nc_env, nc_held.seen);
+        return;
+    }
+    nearcall_brief_get_block(&nc_held, 0, 0, &(*turn), 128);
+    nearcall_brief_ask(&nc_held, 128);
+    nearcall_brief_release(&nc_held, 0, 0);
+}
+
+NEARCALL_COLD bool nearcall_slow_post_Blocks_solve(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_solve *nc_posted, nearcall_environment *nc_env, uint32_t nc_claim) {
     nearcall_message nc_request;
     bool nc_is_posted = false;
+    nearcall_brief_otherwise((const nearcall_client *)nc_client, 0, nc_claim);
     nearcall_begin(nc_env);
     nc_posted->call.state = NEARCALL_NOT_POSTED;
     nc_request = (nearcall_message){(const uint8_t *)&(*turn), NULL, 128, 0, 0, 0, NULL};
@@ -349,7 +594,18 @@ bool nearcall_post_Blocks_solve(const Blocks *nc_client, const Turn *turn, nearc
     return nc_is_posted;
 }
 
-void nearcall_collect_Blocks_solve(nearcall_posted_Blocks_solve *nc_posted, Turn *turn, nearcall_environment *nc_env) {
+bool nearcall_post_Blocks_solve(const Blocks *nc_client, const Turn *turn, nearcall_posted_Blocks_solve *nc_posted, nearcall_environment *nc_env) {
+    const nearcall_client *nc_binding = (const nearcall_client *)nc_client;
+    nearcall_held nc_held;
+    const uint32_t nc_claim = nearcall_brief_claim_any(nc_binding, 0, &nc_held);
+    if (nc_claim != NEARCALL_CLAIMED) {
+        return nearcall_slow_post_Blocks_solve(nc_client, turn, nc_posted, nc_env, nc_claim);
+    }
+    nearcall_brief_put_block(&nc_held, 0, 0, &(*turn), 128);
+    return nearcall_brief_post(&nc_held, 4, 128, &nc_posted->call, nc_env);
+}
+
+NEARCALL_COLD void nearcall_late_collect_Blocks_solve(nearcall_posted_Blocks_solve *nc_posted, Turn *turn, nearcall_environment *nc_env) {
     uint8_t nc_results[128];
     nearcall_reply nc_reply;
     bool nc_is_good = false;
@@ -382,6 +638,17 @@ nc_done:
     }
     nearcall_free_Singular(&nc_raised1);
     return;
+}
+
+void nearcall_collect_Blocks_solve(nearcall_posted_Blocks_solve *nc_posted, Turn *turn, nearcall_environment *nc_env) {
+    nearcall_held nc_held;
+    if (!nearcall_brief_look(&nc_posted->call, 0, 128, &nc_held)) {
+        nearcall_late_collect_Blocks_solve(nc_posted, turn, nc_env);
+        return;
+    }
+    nearcall_brief_get_block(&nc_held, 0, 0, &(*turn), 128);
+    nearcall_brief_ask(&nc_held, 128);
+    nearcall_brief_end(&nc_held, &nc_posted->call, nc_env, 0);
 }
 
 void nearcall_entry_Blocks_apply(const nearcall_server_Blocks *nc_server, nearcall_served *nc_call) {

@@ -10,6 +10,8 @@
 
 #define CALLS 20000
 #define THREADS 8
+/* Of the interface. */
+#define CLASSES 6
 
 typedef void (*slow_begin)(const nearcall_client *, uint32_t, uint32_t);
 
@@ -121,6 +123,68 @@ static void payloads(const brief_Brief *brief) {
             CHECK(other._at[i] == (uint8_t)(call * 3 + 11 - i));
         }
     }
+}
+
+/* Blocks of every length that moves are for arrive whole, and nothing beside them is written. */
+static void moves(void) {
+    uint8_t from[NEARCALL_MOVES_BYTES], to[NEARCALL_MOVES_BYTES + 32];
+    for (size_t i = 0; i < sizeof from; i++) {
+        from[i] = (uint8_t)(i * 7 + i / 251 + 1);
+    }
+    for (size_t count = 1; count <= sizeof from; count++) {
+        memset(to, 0, sizeof to);
+        nearcall_move_block(to + 16, from, count);
+        CHECK(memcmp(to + 16, from, count) == 0);
+        for (size_t i = 0; i < 16; i++) {
+            CHECK(to[i] == 0 && to[16 + count + i] == 0);
+        }
+    }
+}
+
+/* What lies behind the line comes and goes, by moves and by libnearcall's copies. */
+static void behind(const brief_Brief *brief) {
+    static int32_t data[300];
+    brief_Sheet sheet, washed;
+    brief_Page page, shifted;
+    moves();
+    for (uint32_t call = 0; call < CALLS / 4; call++) {
+        for (uint32_t i = 0; i < sizeof sheet; i++) {
+            sheet._at[i] = (uint8_t)(call * 3 + i * 5);
+        }
+        washed = sheet;
+        CHECK(brief_Brief_wash(brief, call, &washed, &env) == sheet._at[199]);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+        for (uint32_t i = 0; i < sizeof sheet; i++) {
+            CHECK(washed._at[i] == (uint8_t)(sheet._at[i] + call));
+        }
+        memset(&page, (int)(call % 251), sizeof page);
+        page._at[999] = (uint8_t)call;
+        uint8_t last = 0;
+        int32_t sum = (uint8_t)call + 999 * (int32_t)(call % 251);
+        shifted = brief_Brief_shift(brief, &page, 255, &last, &env);
+        CHECK(env.outcome == NEARCALL_RETURNED && last == (uint8_t)call);
+        CHECK(shifted._at[0] == 255 && memcmp(shifted._at + 1, page._at, 999) == 0);
+        const brief_Longs longs = {call % 300, data};
+        data[call % 300] = (int32_t)call;
+        for (uint32_t i = 0; i < longs._length; i++) {
+            sum += data[i];
+        }
+        CHECK(brief_Brief_pay(brief, &page, &longs, &env) == sum);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+        double got[7] = {0};
+        const brief_Color color =
+            brief_Brief_spread(brief, call, 1, 2, 3, 4, 5, 6, call % 2 == 0 ? brief_RED : brief_BLUE,
+                               &got[0], &got[1], &got[2], &got[3], &got[4], &got[5], &got[6], &env);
+        CHECK(env.outcome == NEARCALL_RETURNED);
+        CHECK(color == (call % 2 == 0 ? brief_RED : brief_BLUE) && got[0] == call + 1.0);
+        for (uint32_t i = 1; i < 7; i++) {
+            CHECK(got[i] == i + 1.0);
+        }
+    }
+    printf("%u of %u calls took the long way\n", slow_count, CALLS);
+#if defined(__x86_64__)
+    CHECK(slow_count <= CLASSES);
+#endif
 }
 
 static uint32_t sum_of(const char *word) {
@@ -318,6 +382,9 @@ int main(int argc, char **argv) {
         break;
     case 'p':
         payloads(brief);
+        break;
+    case 'b':
+        behind(brief);
         break;
     case 't':
         texts(brief);

@@ -88,6 +88,39 @@ static int32_t full(const brief_Brief *brief) {
     return count;
 }
 
+/* What lies behind the line, on any A-stack of its class; what libnearcall would have to copy takes
+ * the long way. */
+static void behind(const brief_Brief *brief) {
+    nearcall_posted_brief_Brief_wash washes[UNDER_WAY];
+    nearcall_posted_brief_Brief_shift shifted;
+    uint32_t before = 0;
+    for (uint32_t call = 0; call < CALLS / 4; call++) {
+        brief_Sheet sheet;
+        memset(&sheet, (int)(call % 256), sizeof sheet);
+        /* What A-stacks the class has are kept from the first calls on. */
+        before = call == 1 ? otherwise : before;
+        for (uint32_t i = 0; i < UNDER_WAY; i++) {
+            sheet._at[199] = (uint8_t)i;
+            CHECK(nearcall_post_brief_Brief_wash(brief, i, &sheet, &washes[i], &env));
+        }
+        for (uint32_t i = 0; i < UNDER_WAY; i++) {
+            await(&washes[i].call);
+            CHECK(nearcall_collect_brief_Brief_wash(&washes[i], &sheet, &env) == i);
+            CHECK(env.outcome == NEARCALL_RETURNED && sheet._at[199] == 2 * i);
+            CHECK(sheet._at[0] == (uint8_t)(call + i) && sheet._at[198] == (uint8_t)(call + i));
+        }
+    }
+#if defined(__x86_64__)
+    CHECK(otherwise == before);
+#endif
+    brief_Page page = {{0}};
+    uint8_t last = 0;
+    page._at[999] = 7;
+    CHECK(nearcall_post_brief_Brief_shift(brief, &page, 9, &shifted, &env));
+    page = nearcall_collect_brief_Brief_shift(&shifted, &last, &env);
+    CHECK(env.outcome == NEARCALL_RETURNED && page._at[0] == 9 && last == 7);
+}
+
 /* Only the first calls, for which nothing is kept yet, and payloads longer than the line take the
  * long way. */
 static void words(const brief_Brief *brief) {
@@ -135,6 +168,7 @@ static void words(const brief_Brief *brief) {
         CHECK(nearcall_collect_brief_Brief_mix(&mixed, &small, &big, &env) == brief_GREEN);
         CHECK(small == (uint8_t)(call + call % 2) && big == ((uint64_t)3 << 32) + 'a');
     }
+    behind(brief);
     nearcall_posted_brief_Brief_mix refused;
     uint8_t small = 1;
     CHECK(!nearcall_post_brief_Brief_mix(brief, (brief_Color)3, true, 'a', 1.5, small, &refused,

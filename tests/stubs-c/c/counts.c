@@ -16,7 +16,7 @@
 /* Of a call with more only so many are shown. */
 #define SHOWN_MAX 256
 /* Classes of the interface. */
-#define CLASSES 3
+#define CLASSES 6
 
 /* The call that is stepped: where its stub begins, where that returns to, what was counted, and
  * where each instruction stands. */
@@ -89,6 +89,12 @@ static void pfs_write(const brief_Brief *brief) {
     CHECK(brief_Brief_write(brief, 7, &pos, 4, &longs, &env) == 10 && pos == 9);
 }
 
+/* 200 bytes in and out, of which 148 and 156 lie behind the line. */
+static void wash(const brief_Brief *brief) {
+    brief_Sheet sheet = {{0}};
+    CHECK(brief_Brief_wash(brief, 1, &sheet, &env) == 0 && sheet._at[199] == 1);
+}
+
 /* In two halves, with the reply there before it is collected. */
 static void posted_null(const brief_Brief *brief) {
     nearcall_posted_brief_Brief_null posted;
@@ -159,6 +165,7 @@ int main(int argc, char **argv) {
     count(brief, "null", null, (uintptr_t)brief_Brief_null);
     count(brief, "add", add, (uintptr_t)brief_Brief_add);
     count(brief, "pfs_write", pfs_write, (uintptr_t)brief_Brief_write);
+    count(brief, "wash", wash, (uintptr_t)brief_Brief_wash);
     count(brief, "post_null", posted_null, (uintptr_t)nearcall_post_brief_Brief_null);
     count(brief, "collect_null", posted_null, (uintptr_t)nearcall_collect_brief_Brief_null);
     count(brief, "post_add", posted_add, (uintptr_t)nearcall_post_brief_Brief_add);

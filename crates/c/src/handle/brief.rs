@@ -39,7 +39,8 @@ pub unsafe extern "C" fn nearcall_slow_begin(client: *const ClientRecord, class:
     }
 }
 
-/// Copies a payload into the A-stack that is being filled: to byte `at` of the message.
+/// Copies a payload, or a long block, into the A-stack that is being filled: to byte `at` of the
+/// message.
 ///
 /// # Safety
 ///
@@ -59,6 +60,28 @@ pub unsafe extern "C" fn nearcall_slow_put(
     let source = unsafe { bytes(source.cast(), byte_count) };
     // SAFETY: B1.
     unsafe { client.put_brief(class as usize, at as usize, source) };
+}
+
+/// Copies a long block out of the A-stack whose reply is there: from byte `at` of the message.
+///
+/// # Safety
+///
+/// - H1 live: `client`. H2 bytes: `target`, which may be none yet. B1 held, and replied.
+// SAFETY: the name is ours.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearcall_slow_get(
+    client: *const ClientRecord,
+    class: u32,
+    at: u32,
+    target: *mut c_void,
+    byte_count: usize,
+) {
+    // SAFETY: H1.
+    let client = &unsafe { &*client }.client;
+    // SAFETY: H2; a block is never empty.
+    let target = unsafe { std::slice::from_raw_parts_mut(target.cast(), byte_count) };
+    // SAFETY: B1.
+    unsafe { client.get_brief(class as usize, at as usize, target) };
 }
 
 /// The call was posted, and `seen` in the turn word; there is no reply yet, or none as most are.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use nearcall::raw::{Brief, Client, Lookout, Reason, processor_offset};
 use nearcall::{BindError, Binding, Clerk, Domain, ExportError, Ran};
+use nearcall_abi::message::CLASSES_MAX;
 
 use super::described::descriptor;
 use super::knobs::DomainOptionsRecord;
@@ -19,14 +20,11 @@ use super::scratch;
 use super::server::{Enter, ForeignEntries, OnEStacks};
 use super::{literal, text};
 
-/// Classes that a handle has a [`Brief`] of: the first. `NEARCALL_BRIEF_CLASSES` in C.
-pub const BRIEF_CLASSES: usize = 4;
-
 /// A client as C holds it; `nearcall_client` there, which sees what stands before `client`.
 #[repr(C)]
 pub struct ClientRecord {
     pub processor_offset: isize,
-    pub briefs: [Brief; BRIEF_CLASSES],
+    pub briefs: [Brief; CLASSES_MAX],
     pub binding: NonNull<()>,
     pub lookout: NonNull<Lookout>,
     pub client: Client,

@@ -1,8 +1,6 @@
-//! Which calls are brief: their arguments are words and blocks in the line that crosses, and at
-//! most one payload or text behind them. A back end may print those without what the others need
+//! Which calls are brief: their arguments are words and blocks, and at most one payload or text
+//! behind them. A back end may print those without what the others need
 //! (docs/design/0026-brief-calls.md).
-
-use nearcall_abi::INLINE_BYTES;
 
 use crate::layout::{Form, Place, Scalar};
 use crate::plan::{ProcedurePlan, Step};
@@ -10,12 +8,12 @@ use crate::plan::{ProcedurePlan, Step};
 /// A brief call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Brief {
-    /// What is put into the line, in the order of the plan.
+    /// What is put into the fixed part, in the order of the plan.
     pub arguments: Vec<BriefItem>,
     /// What is put behind it.
     pub payload: Option<BriefPayload>,
-    /// What is got from the line if the procedure returned, in the order of the plan; `None`: what
-    /// comes back is more than that.
+    /// What is got if the procedure returned, in the order of the plan; `None`: what comes back is
+    /// more than words and blocks.
     pub results: Option<Vec<BriefItem>>,
     /// Of the fixed part that goes.
     pub request_bytes: u32,
@@ -23,7 +21,7 @@ pub struct Brief {
     pub reply_bytes: u32,
 }
 
-/// A value in the line.
+/// A value in the fixed part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefItem {
     pub place: Place,
@@ -31,7 +29,7 @@ pub struct BriefItem {
     pub kind: BriefKind,
 }
 
-/// What a value in the line is.
+/// What a value in the fixed part is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BriefKind {
     /// A word, which is judged.
@@ -47,7 +45,7 @@ pub enum BriefKind {
 pub struct BriefPayload {
     pub place: Place,
     pub is_text: bool,
-    /// Where it begins: in the line, or right behind it.
+    /// Where it begins: right behind the fixed part.
     pub at: u32,
     /// Bytes of an element.
     pub width: u32,
@@ -126,14 +124,11 @@ impl ProcedurePlan {
                 brief.reply_bytes = *fixed_bytes;
             }
         }
-        if brief.reply_bytes > INLINE_BYTES {
-            brief.results = None;
-        }
-        (brief.request_bytes <= INLINE_BYTES).then_some(brief)
+        Some(brief)
     }
 }
 
-/// What is got from the line, if that is all there is to get.
+/// What is got, if words and blocks are all there is to get.
 fn results(reply: &[Step]) -> Option<Vec<BriefItem>> {
     let mut results = Vec::new();
     for step in reply {

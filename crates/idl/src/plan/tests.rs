@@ -332,7 +332,7 @@ fn briefs(operations: &str) -> Vec<Option<Brief>> {
 }
 
 #[test]
-fn words_that_fit_the_line_are_brief() {
+fn words_are_brief() {
     let briefs = briefs(
         "void null();
          Couple both(in Couple given, inout boolean yes, out char letter);
@@ -350,7 +350,8 @@ fn words_that_fit_the_line_are_brief() {
     assert_eq!(counted[0], Some((0, 0, Some(0), 0)));
     assert_eq!(counted[1].map(|both| (both.0, both.2)), Some((3, Some(4))));
     assert_eq!(counted[2], Some((6, 48, Some(0), 0)));
-    assert_eq!(counted[3..], [None; 2]);
+    assert_eq!(counted[3], Some((7, 49, Some(0), 0)));
+    assert_eq!(counted[4], None);
 }
 
 #[test]
@@ -375,11 +376,13 @@ fn blocks_and_one_payload_of_elements_or_text_are_brief() {
     assert_eq!(payload(&briefs[1]), Some((false, 16, 4, None)));
     assert_eq!(payload(&briefs[2]), Some((false, 8, 1, Some(8))));
     assert_eq!(payload(&briefs[3]), Some((true, 8, 1, Some(8))));
-    assert_eq!(briefs[4..], [None, None, None]);
+    assert_eq!(briefs[4..6], [None, None]);
+    let arrays = briefs[6].as_ref().expect("it is of one block");
+    assert_eq!((block(&arrays.arguments), arrays.request_bytes), (BriefKind::Block(56), 56));
 }
 
 #[test]
-fn what_comes_back_need_not_be_brief() {
+fn what_comes_back_is_brief_if_it_is_words_and_blocks() {
     let briefs = briefs(
         "long failing(in long a) raises (No);
          Longs read(in long count);
@@ -387,7 +390,7 @@ fn what_comes_back_need_not_be_brief() {
     );
     let results = |brief: &Option<Brief>| brief.as_ref().map(|brief| brief.results.is_some());
     let all: Vec<_> = briefs.iter().map(results).collect();
-    assert_eq!(all, [Some(true), Some(false), Some(false)]);
+    assert_eq!(all, [Some(true), Some(false), Some(true)]);
 }
 
 #[test]

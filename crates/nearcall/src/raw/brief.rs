@@ -3,7 +3,7 @@
 //! posts, and looks once; or any one that is kept, posts, and looks once later. Whatever is not as
 //! most calls find it comes here.
 
-use std::mem::{ManuallyDrop, offset_of};
+use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::ptr::{self, NonNull};
 
 use nearcall_abi::AStackHead;
@@ -15,7 +15,7 @@ use nearcall_os::thread_pointer::thread_pointer;
 use nearcall_os::{HeadWords, astack};
 
 use super::ahead::Ahead;
-use super::area::Outgoing;
+use super::area::{Inbound, Outgoing};
 use super::call::{await_on, await_posted, is_replied, note_posted, poll_on};
 use super::client::Client;
 use super::reply::Reply;
@@ -45,6 +45,8 @@ pub const BRIEF_LAYOUT: &[(&str, &str, usize)] = &[
     ("nearcall_bias", "owner", bias::OWNER_OFFSET_BYTES),
     ("nearcall_bias", "free", bias::FREE_OFFSET_BYTES),
     ("nearcall_astack", "head", 0),
+    ("nearcall_astack", "own_line", astack::OWN_LINE_OFFSET_BYTES),
+    ("nearcall_astack", "peer_line", astack::PEER_LINE_OFFSET_BYTES),
     ("nearcall_astack", "sequence", astack::RECORD_OFFSET_BYTES + linkage::SEQUENCE_OFFSET_BYTES),
     (
         "nearcall_astack",
@@ -138,7 +140,7 @@ impl Client {
         }
     }
 
-    /// Copies a payload to byte `at` of the message that C is filling.
+    /// Copies a payload, or a long block, to byte `at` of the message that C is filling.
     ///
     /// # Panics
     ///
@@ -150,6 +152,21 @@ impl Client {
     pub unsafe fn put_brief(&self, class: usize, at: usize, bytes: &[u8]) {
         let astack = self.binding().inner().nth_of_class(class, 0).1.astack;
         Outgoing { inline: astack.inline(), block: astack.own() }.put_bytes(at, bytes);
+    }
+
+    /// Copies a long block out, from byte `at` of the reply, over what may be no bytes yet.
+    ///
+    /// # Panics
+    ///
+    /// Past the end of the A-stack.
+    ///
+    /// # Safety
+    ///
+    /// - B1 held, and the reply is there.
+    pub unsafe fn get_brief(&self, class: usize, at: usize, target: &mut [MaybeUninit<u8>]) {
+        let astack = self.binding().inner().nth_of_class(class, 0).1.astack;
+        let inbound = Inbound { inline: astack.inline().as_span(), block: astack.peer() };
+        inbound.copy_to(at, target);
     }
 
     /// C has posted, and has seen no reply yet, or none as most are; `seen` is what its post found

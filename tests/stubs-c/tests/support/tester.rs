@@ -78,6 +78,38 @@ impl BriefServer for Tester {
         }
     }
 
+    fn wash(&self, seed: u32, sheet: &mut Sheet) -> u8 {
+        let last = sheet[sheet.len() - 1];
+        sheet.iter_mut().for_each(|octet| *octet = octet.wrapping_add(seed as u8));
+        last
+    }
+
+    fn shift(&self, page: &Page, first: u8) -> (Page, u8) {
+        let (mut shifted, end) = (*page, page.len() - 1);
+        shifted.copy_within(..end, 1);
+        shifted[0] = first;
+        (shifted, page[end])
+    }
+
+    fn pay(&self, page: &Page, data: &[i32]) -> i32 {
+        let sum = page.iter().fold(0, |sum, octet| sum + i32::from(*octet));
+        data.iter().fold(sum, |sum, one| sum.wrapping_add(*one))
+    }
+
+    fn spread(
+        &self,
+        a: f64,
+        b: f64,
+        c: f64,
+        d: f64,
+        e: f64,
+        f: f64,
+        g: f64,
+        color: Color,
+    ) -> (Color, f64, f64, f64, f64, f64, f64, f64) {
+        (color, a + 1.0, b + 1.0, c + 1.0, d + 1.0, e + 1.0, f + 1.0, g + 1.0)
+    }
+
     fn nap(&self, ms: u32) {
         std::thread::sleep(Duration::from_millis(ms.into()));
     }

@@ -45,6 +45,11 @@ fn payloads_of_any_length_arrive() {
 }
 
 #[test]
+fn what_lies_behind_the_line_comes_and_goes() {
+    run("behind");
+}
+
+#[test]
 fn texts_of_any_length_arrive() {
     run("texts");
 }

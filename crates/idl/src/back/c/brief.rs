@@ -2,7 +2,8 @@
 //! all other calls have is where they go if they cannot be.
 //!
 //! ```text
-//! x ───────────▶ nearcall_long_x     the payload is longer than the line has room for
+//! x ───────────▶ nearcall_long_x     the payload is longer than the line has room for; if no
+//!                                     payload fits the line, x is that itself
 //! x, long_x ───▶ nearcall_slow_x     not kept for us, or a value that must not be
 //! x, long_x ───▶ nearcall_late_x     no reply at the first look, or none of words alone
 //! ```
@@ -24,9 +25,6 @@ use crate::layout::{Place, Root, Scalar};
 use crate::model::{Direction, Parameter};
 use crate::plan::{Brief, BriefItem, BriefKind, BriefPayload};
 
-/// Classes whose calls may be brief: `NEARCALL_BRIEF_CLASSES` of `nearcall_brief.h`.
-const CLASSES: u8 = 4;
-
 /// Where a payload may lie.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
@@ -40,8 +38,7 @@ impl C<'_> {
     /// What is put and got, if there is a stub for it.
     pub fn brief(&self, procedure: Procedure<'_>) -> Option<Brief> {
         let Procedure { operation, plan, .. } = procedure;
-        let has_stub_alone = operation.feed.is_none() && plan.class < CLASSES;
-        if has_stub_alone { plan.brief() } else { None }
+        if operation.feed.is_none() { plan.brief() } else { None }
     }
 
     /// The head of the stub for everything else: it is told how the claim ended, and what the post
@@ -72,12 +69,13 @@ impl C<'_> {
         if !procedure.plan.is_retried {
             stub(Reach::Line).print_late(text);
         }
-        if stub(Reach::Line).goes_on_to_long() {
+        let fits = brief.payload.as_ref().is_none_or(|payload| payload.at < INLINE_BYTES);
+        if fits && stub(Reach::Line).goes_on_to_long() {
             text.open(format!("{} {{", self.apart_signature(procedure, "NEARCALL_APART", "long")));
             stub(Reach::Block).print(text);
         }
         text.open(format!("{} {{", self.stub_signature(procedure)));
-        stub(Reach::Line).print(text);
+        stub(if fits { Reach::Line } else { Reach::Block }).print(text);
     }
 }
 
@@ -112,7 +110,7 @@ impl Stub<'_, '_> {
             Reach::Line => 0,
             Reach::Block => self.block_bytes(),
         };
-        let room = (INLINE_BYTES + block - payload.at) / payload.width;
+        let room = (INLINE_BYTES + block).saturating_sub(payload.at) / payload.width;
         room.min(payload.bound.unwrap_or(u32::MAX))
     }
 
@@ -121,7 +119,7 @@ impl Stub<'_, '_> {
         self.reach == Reach::Line && self.items_max() < self.items_max_within(Reach::Block)
     }
 
-    /// Of the procedure's class; libnearcall lets no call be brief whose server has shorter ones.
+    /// Of the procedure's class, which the server has as well if calls are brief.
     fn block_bytes(&self) -> u32 {
         let Procedure { interface, plan, .. } = self.procedure;
         let all = &self.printer.c.plan.interfaces;
@@ -226,7 +224,8 @@ impl Stub<'_, '_> {
         text.line(match item.kind {
             BriefKind::Word(scalar) => self.printer.c.put_brief_word(scalar, at, &value),
             BriefKind::Block(bytes) => {
-                format!("nearcall_brief_put_bytes(&nc_held, {at}, &{value}, {bytes});")
+                let class = self.procedure.plan.class;
+                format!("nearcall_brief_put_block(&nc_held, {class}, {at}, &{value}, {bytes});")
             }
             BriefKind::Length if self.is_text() => {
                 format!("nearcall_brief_put_u32(&nc_held, {at}, (uint32_t)nc_length);")
@@ -345,12 +344,18 @@ impl Stub<'_, '_> {
         }
         for item in results {
             if let BriefKind::Block(bytes) = item.kind {
-                let (at, target) = (item.at, self.target(&item.place));
-                text.line(format!("nearcall_brief_get_bytes(&nc_held, {at}, &{target}, {bytes});"));
+                let (class, at, target) =
+                    (self.procedure.plan.class, item.at, self.target(&item.place));
+                text.line(format!(
+                    "nearcall_brief_get_block(&nc_held, {class}, {at}, &{target}, {bytes});"
+                ));
             }
         }
         for (item, scalar, word) in others {
             text.line(format!("{} = {};", self.target(&item.place), c.of_word(scalar, &word)));
+        }
+        if self.brief.request_bytes > INLINE_BYTES {
+            text.line(format!("nearcall_brief_ask(&nc_held, {});", self.brief.request_bytes));
         }
         if let Some((_, scalar, word)) = returned.first() {
             return text.line(format!("return {};", c.of_word(*scalar, &release(word))));

@@ -42,8 +42,7 @@ impl C<'_> {
 
     /// Both halves.
     pub fn print_halves(&self, procedure: Procedure<'_>, text: &mut Text) {
-        // One that may run twice has its arguments kept, by libnearcall.
-        let brief = self.brief(procedure).filter(|_| !procedure.plan.is_posted_twice());
+        let brief = self.brief_ahead(procedure);
         let posted = half(procedure.operation, Direction::In);
         let posted = Procedure { operation: &posted, ..procedure };
         let slow = brief.as_ref().map(|_| self.slow_post_name(posted));

@@ -6,15 +6,32 @@
 //! collect_x ───▶ nearcall_late_collect_x   no reply at the first look, or none of words alone
 //! ```
 
+use nearcall_abi::INLINE_BYTES;
+
 use super::{Reach, Stub};
 use crate::back::c::C;
 use crate::back::c::interface::Procedure;
 use crate::back::c::prealloc::returned_argument;
 use crate::back::c::text::Text;
 use crate::model::Direction;
-use crate::plan::{Brief, BriefItem};
+use crate::plan::{Brief, BriefItem, BriefKind};
+
+/// Longest part of a block behind the line that the stub copies by itself: `NEARCALL_MOVES_BYTES`
+/// of `nearcall_brief.h`.
+const MOVES_BYTES: u32 = 256;
 
 impl C<'_> {
+    /// What is put and got, if both halves do it by themselves. What libnearcall copies for a stub
+    /// goes to the first A-stack of a class, and here it is any. One that may run twice has its
+    /// arguments kept, by libnearcall.
+    pub fn brief_ahead(&self, procedure: Procedure<'_>) -> Option<Brief> {
+        let brief = self.brief(procedure).filter(|_| !procedure.plan.is_posted_twice())?;
+        let mut items = brief.arguments.iter().chain(brief.results.iter().flatten());
+        let is_alone = items.all(is_moved)
+            && brief.payload.as_ref().is_none_or(|payload| payload.at < INLINE_BYTES);
+        is_alone.then_some(brief)
+    }
+
     /// Of the half that posts what is not brief.
     pub fn slow_post_name(&self, procedure: Procedure<'_>) -> String {
         self.apart_name(procedure, "slow_post")
@@ -40,6 +57,16 @@ impl C<'_> {
     ) {
         text.open(format!("{} {{", self.collect_signature(procedure, None)));
         Stub::new(self, (procedure, brief), Reach::Line).print_collect(results, text);
+    }
+}
+
+/// Whether the stub copies it by itself.
+fn is_moved(item: &BriefItem) -> bool {
+    match item.kind {
+        BriefKind::Block(bytes) => {
+            bytes.saturating_sub(INLINE_BYTES.saturating_sub(item.at)) <= MOVES_BYTES
+        }
+        BriefKind::Word(_) | BriefKind::Length => true,
     }
 }
 
