@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,10 +16,8 @@
 namespace plug = nearcall::idl::plug;
 using namespace std::chrono_literals;
 
-// Longest wait until a plug-in that was started can be bound to, and how often its host looks
-// meanwhile whether it still lives.
+// Longest wait until a plug-in that was started can be bound to.
 static constexpr auto start_max = 10s;
-static constexpr auto look = 100ms;
 
 // Starts of one plug-in, the first among them.
 static constexpr int starts_max = 3;
@@ -105,31 +104,25 @@ void PlugIn::spawn() {
     }
 }
 
-// Binds to a plug-in that was just started, once it exports its interface. Each call over what this
-// returns ends after the deadline, also if the plug-in never answers.
+// Binds to a plug-in that was just started, once it exports its interface, or has ended. Each call
+// over what this returns ends after the deadline, also if the plug-in never answers.
 plug::Filter PlugIn::bind() {
+    const nearcall::descriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid_, 0)));
+    if (!process) {
+        throw std::system_error(errno, std::generic_category(), "pidfd_open");
+    }
     nearcall::import_options options;
     options.directory = directory_;
-    options.ready_timeout = options.rebind_timeout = look;
-    const auto begun = std::chrono::steady_clock::now();
-    for (;;) {
-        try {
-            if (filter_) {
-                return rebind(*filter_); // to the next life, with the same deadline
-            }
-            const plug::Filter filter(surroundings_.domain, "filter", options);
-            return with_deadline(filter, surroundings_.deadline);
-        } catch (const nearcall::call_error &error) {
-            const bool is_late = std::chrono::steady_clock::now() - begun > start_max;
-            int status = 0;
-            if (waitpid(pid_, &status, WNOHANG) == pid_) {
-                pid_ = -1;
-                throw std::runtime_error(name() + " ended before it could be called: " +
-                                         how(status));
-            } else if (!error.may_retry() || is_late) {
-                throw;
-            }
+    options.ready_timeout = start_max;
+    options.ready_pidfd = process.get();
+    try {
+        const plug::Filter filter(surroundings_.domain, "filter", options);
+        return with_deadline(filter, surroundings_.deadline);
+    } catch (const nearcall::call_error &error) {
+        if (error.reason() == nearcall::reason::process_ended) {
+            throw std::runtime_error(name() + " ended before it could be called: " + how(kill()));
         }
+        throw;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Calling: a binding, and one call through it.
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,6 +40,7 @@ pub struct Binding {
 struct Importing {
     timeout: Option<Duration>,
     ready_timeout: Option<Duration>,
+    ready_pidfd: Option<Arc<OwnedFd>>,
     rebind_timeout: Option<Duration>,
     grows: bool,
     directory: Option<PathBuf>,
@@ -59,6 +61,7 @@ impl Importing {
         if let Some(timeout) = self.ready_timeout {
             options.ready_timeout = timeout;
         }
+        options.ready_pidfd = self.ready_pidfd;
         if let Some(timeout) = self.rebind_timeout {
             options.rebind = Rebind::WaitForReady(timeout);
         }
@@ -69,16 +72,18 @@ impl Importing {
 #[pymethods]
 impl Binding {
     /// Binds to the domain that exports `name`; waits at most `ready_timeout` seconds until
-    /// somebody does, and `timeout` seconds for its half of the bind. `rebind` waits at most
-    /// `rebind_timeout` seconds until somebody exports it again. With `grows`, a call that
-    /// finds no A-stack has the server add some. The name is looked up in `directory`, else in the
-    /// user's scope and then the system's; `wait` is in place of the domain's.
+    /// somebody does, and no longer than the process of `ready_pidfd` lives, and `timeout` seconds
+    /// for its half of the bind. `rebind` waits at most `rebind_timeout` seconds until somebody
+    /// exports it again. With `grows`, a call that finds no A-stack has the server add some. The
+    /// name is looked up in `directory`, else in the user's scope and then the system's; `wait` is
+    /// in place of the domain's.
     #[new]
     #[pyo3(signature = (
         interface,
         name,
         timeout,
         ready_timeout,
+        ready_pidfd,
         rebind_timeout,
         grows,
         directory,
@@ -91,6 +96,7 @@ impl Binding {
         name: &Bound<'_, PyAny>,
         timeout: &Bound<'_, PyAny>,
         ready_timeout: &Bound<'_, PyAny>,
+        ready_pidfd: &Bound<'_, PyAny>,
         rebind_timeout: &Bound<'_, PyAny>,
         grows: &Bound<'_, PyAny>,
         directory: &Bound<'_, PyAny>,
@@ -100,6 +106,7 @@ impl Binding {
         let said = Importing {
             timeout: Given::from_python("timeout", timeout)?,
             ready_timeout: Given::from_python("ready_timeout", ready_timeout)?,
+            ready_pidfd: Given::from_python("ready_pidfd", ready_pidfd)?,
             rebind_timeout: Given::from_python("rebind_timeout", rebind_timeout)?,
             grows: Given::from_python("grows", grows)?,
             directory: Given::from_python("directory", directory)?,

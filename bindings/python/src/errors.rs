@@ -193,16 +193,20 @@ pub fn of_bind(py: Python<'_>, error: &BindError) -> PyErr {
         BindError::Overloaded { .. } => "Overloaded",
         BindError::TimedOut { .. } => "TimedOut",
         BindError::NotReady { .. } => "NotReady",
+        BindError::ProcessEnded { .. } => "ProcessEnded",
         BindError::NoIntroduction(_) => "NoIntroduction",
         BindError::IntroductionOver { .. } => "IntroductionOver",
         BindError::Introduced { .. } => "Introduced",
         BindError::Revoked { .. } => "Revoked",
-        BindError::Name(_) | BindError::Peer { .. } | BindError::System { .. } => "BindError",
+        BindError::Name(_)
+        | BindError::WrongDescriptor { .. }
+        | BindError::Peer { .. }
+        | BindError::System { .. } => "BindError",
         _ => "BindError",
     };
     let facts = Facts { may_retry: error.may_retry(), ..Facts::ran("NO") };
     let made = made_with(py, class, error.to_string(), &facts);
-    if let BindError::NotReady { last, .. } = error {
+    if let BindError::NotReady { last, .. } | BindError::ProcessEnded { last, .. } = error {
         made.set_cause(py, Some(of_bind(py, last)));
     }
     made

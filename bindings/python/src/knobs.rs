@@ -1,19 +1,23 @@
 //! The knobs of a domain and of waiting in Python: each class is the runtime's own record. And what
 //! else is said to this package, not to an interface: of what is none of it the error has the name.
 
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use nearcall::raw::DescriptorKind;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
+use crate::descriptor::Passed;
 use crate::errors;
 
 /// What an argument of that name, or a knob, may be.
 pub trait Given: Sized {
     /// From what somebody says.
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Self>;
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Self>;
 }
 
 /// What a knob may be set to.
@@ -100,7 +104,7 @@ knobs! {
 macro_rules! whole_number {
     ($($number:ty)*) => {$(
         impl Given for $number {
-            fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<$number> {
+            fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<$number> {
                 given.extract().map_err(|error: PyErr| {
                     let found = shown(given);
                     match error.is_instance_of::<PyOverflowError>(given.py()) {
@@ -125,7 +129,7 @@ macro_rules! whole_number {
 whole_number!(u32 u64 usize);
 
 impl Given for bool {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<bool> {
         given.extract().map_err(|_| wanted(name, given, "True or False"))
     }
 }
@@ -138,7 +142,7 @@ impl Knob for bool {
 
 /// `None` is as usual.
 impl<T: Given> Given for Option<T> {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Option<T>> {
         (!given.is_none()).then(|| T::from_python(name, given)).transpose()
     }
 }
@@ -155,7 +159,7 @@ impl Knob for Option<u32> {
 
 /// In seconds, as all durations in Python.
 impl Given for Duration {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Duration> {
         let seconds: f64 =
             given.extract().map_err(|_| wanted(name, given, "a number of seconds"))?;
         Duration::try_from_secs_f64(seconds).map_err(|_| {
@@ -172,7 +176,7 @@ impl Knob for Duration {
 }
 
 impl Given for String {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<String> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<String> {
         let given = given.cast::<PyString>().map_err(|_| wanted(name, given, "a str"))?;
         // That of a surrogate, which is for Python to say.
         given.extract().inspect_err(|error| errors::note(given.py(), error, "argument", name))
@@ -180,7 +184,7 @@ impl Given for String {
 }
 
 impl Given for PathBuf {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
         given.extract().map_err(|error: PyErr| {
             if error.is_instance_of::<PyTypeError>(given.py()) {
                 let wanted = wanted(name, given, "a str or an os.PathLike");
@@ -193,15 +197,24 @@ impl Given for PathBuf {
     }
 }
 
+/// A number that is open, or an object that has one. It stays the caller's: ours is another.
+impl Given for Arc<OwnedFd> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Arc<OwnedFd>> {
+        let passed = Passed::of(given, (name, DescriptorKind::Any));
+        let passed = passed.map_err(|wrong| errors::of_argument(given.py(), wrong, name))?;
+        Ok(Arc::new(passed.into_own()))
+    }
+}
+
 impl Given for nearcall::WaitPolicy {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<nearcall::WaitPolicy> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
         let policy = given.cast::<WaitPolicy>();
         Ok(policy.map_err(|_| wanted(name, given, "a nearcall.WaitPolicy"))?.get().knobs)
     }
 }
 
 impl Given for nearcall::DomainOptions {
-    fn from_python(name: &str, given: &Bound<'_, PyAny>) -> PyResult<nearcall::DomainOptions> {
+    fn from_python(name: &'static str, given: &Bound<'_, PyAny>) -> PyResult<Self> {
         let options = given.cast::<DomainOptions>();
         let options = options.map_err(|_| wanted(name, given, "a nearcall.DomainOptions"))?;
         Ok(options.get().knobs.clone())

@@ -19,7 +19,13 @@ Module = types.ModuleType
 Start = typing.Callable[..., Process]
 
 #: Variants of Rust that are called otherwise here, or have no class of their own.
-ALIASES = {"Hash": "OtherVersion", "Name": "BindError", "Peer": "BindError", "System": "BindError"}
+ALIASES = {
+    "Hash": "OtherVersion",
+    "Name": "BindError",
+    "WrongDescriptor": "BindError",
+    "Peer": "BindError",
+    "System": "BindError",
+}
 
 
 def variants(enum: str) -> list[str]:

@@ -161,6 +161,8 @@ def test_a_binding_waits_as_it_is_told(
         ({"timeout": "1"}, TypeError, "timeout is '1': a number of seconds is wanted"),
         ({"timeout": -1}, ValueError, "timeout is -1.0 seconds: it may be 0 to"),
         ({"ready_timeout": b"1"}, TypeError, "ready_timeout is b'1': a number of seconds"),
+        ({"ready_pidfd": "1"}, TypeError, "ready_pidfd: str where a descriptor, an int or"),
+        ({"ready_pidfd": -1}, nearcall.UsageError, "ready_pidfd is -1, which is not open"),
         ({"rebind_timeout": float("nan")}, ValueError, "rebind_timeout is NaN seconds"),
         ({"grows": 1}, TypeError, "grows is 1: True or False is wanted"),
         ({"directory": 5}, TypeError, "directory is 5: a str or an os.PathLike is wanted"),

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import sys
 import threading
 import types
@@ -202,6 +203,33 @@ def test_an_import_waits_for_a_server_that_comes_later(serve: Serve, again: Agai
 def test_an_import_in_vain_says_for_what_and_how_long(again: Again) -> None:
     with pytest.raises(nearcall.NotReady, match='"never" was not ready within 20ms: no domain'):
         again.AgainClient.import_("never", ready_timeout=0.02)
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_an_import_ends_with_the_process_that_it_waits_for(
+    serve: Serve, again: Again, is_over: bool
+) -> None:
+    process = serve("another")
+    with open(os.pidfd_open(process.child.pid), "rb") as pidfd:
+        if is_over:
+            process.kill()
+            os.waitid(os.P_PIDFD, pidfd.fileno(), os.WEXITED | os.WNOWAIT)
+        else:
+            threading.Thread(target=process.kill).start()
+        with pytest.raises(nearcall.ProcessEnded) as raised:
+            again.AgainClient.import_("never", ready_timeout=LONG, ready_pidfd=pidfd)
+    words = '"never" was not ready when the process that it waited for ended (signal: 9 (SIGKILL))'
+    assert str(raised.value).startswith(words + ": no domain")
+    assert isinstance(raised.value.__cause__, nearcall.NoSuchName)
+    assert (raised.value.ran, raised.value.may_retry) == (nearcall.Ran.NO, False)
+    # It is its parent's to wait for, as before.
+    assert process.child.wait(LONG) == -signal.SIGKILL
+
+
+def test_a_descriptor_of_another_kind_is_no_pidfd(again: Again) -> None:
+    wrong = pytest.raises(nearcall.BindError, match="^ready_pidfd is no pidfd$")
+    with socket.socket() as other, wrong:
+        again.AgainClient.import_("never", ready_timeout=LONG, ready_pidfd=other)
 
 
 def test_a_rebind_in_vain_says_for_what_and_how_long(serve: Serve, again: Again) -> None:

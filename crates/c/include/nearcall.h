@@ -185,7 +185,9 @@ typedef enum nearcall_reason {
     /* Of NEARCALL_NOT_EXPORTED. */
     NEARCALL_REASON_NO_ROOM = 34, /* by the domain's options nobody could ever bind */
     /* Of NEARCALL_USAGE. */
-    NEARCALL_REASON_TOO_MANY_FEEDS = 35 /* one has to be over before the next is opened */
+    NEARCALL_REASON_TOO_MANY_FEEDS = 35, /* one has to be over before the next is opened */
+    /* Of NEARCALL_NOT_BOUND. */
+    NEARCALL_REASON_PROCESS_ENDED = 36 /* and nobody had exported the name */
 } nearcall_reason;
 
 /* How a call went; the last parameter of every call. A procedure raises through its own. After an
@@ -296,6 +298,9 @@ typedef struct nearcall_import_options {
     const char *directory;            /* where the name is looked up; null: the user's scope, then
                                        * the system's */
     const nearcall_wait_policy *wait; /* of this binding's calls; null: the domain's */
+    const int *ready_pidfd; /* of the process that is to export the name, or to have it exported:
+                             * once that has ended the import waits no longer, and fails by
+                             * NEARCALL_REASON_PROCESS_ENDED. It stays the caller's. Null: none */
 } nearcall_import_options;
 
 /* How an interface is exported. All bytes zero: as without options. */

@@ -77,6 +77,7 @@ enum class reason : std::uint32_t {
     cancelled = NEARCALL_REASON_CANCELLED,
     no_room = NEARCALL_REASON_NO_ROOM,
     too_many_feeds = NEARCALL_REASON_TOO_MANY_FEEDS,
+    process_ended = NEARCALL_REASON_PROCESS_ENDED,
 };
 
 /* Why a call, an import or an export failed, and whether the procedure ran. */
@@ -274,13 +275,18 @@ struct import_options {
     std::string directory{};
     /* How long the calls spin, yield and sleep; none: as the domain does. */
     std::optional<nearcall_wait_policy> wait{};
+    /* A pidfd of the process that is to export the name, or to have it exported: once that has
+     * ended the import waits no longer, and fails by reason::process_ended. It stays the
+     * caller's. */
+    std::optional<int> ready_pidfd{};
 
     /* As long as this stays as it is. */
     nearcall_import_options c() const {
         return {static_cast<std::uint64_t>(ready_timeout.count()),
                 static_cast<std::uint64_t>(rebind_timeout.count()),
                 static_cast<std::uint64_t>(timeout.count()), grows,
-                directory.empty() ? nullptr : directory.c_str(), wait ? &*wait : nullptr};
+                directory.empty() ? nullptr : directory.c_str(), wait ? &*wait : nullptr,
+                ready_pidfd ? &*ready_pidfd : nullptr};
     }
 };
 

@@ -72,13 +72,14 @@ NEARCALL_ASSERT(offsetof(nearcall_domain_options, open_descriptors_max) == 116);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, raises_descriptor_limit) == 120);
 NEARCALL_ASSERT(offsetof(nearcall_domain_options, is_dumpable) == 121);
 
-NEARCALL_ASSERT(sizeof(nearcall_import_options) == 48);
+NEARCALL_ASSERT(sizeof(nearcall_import_options) == 56);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, ready_timeout_ns) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, rebind_timeout_ns) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, timeout_ns) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, grows) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, directory) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_import_options, wait) == 40);
+NEARCALL_ASSERT(offsetof(nearcall_import_options, ready_pidfd) == 48);
 
 NEARCALL_ASSERT(sizeof(nearcall_export_options) == 40);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, policy) == 0);
@@ -315,5 +316,6 @@ NEARCALL_ASSERT(NEARCALL_REASON_WRONG_DESCRIPTOR == 32);
 NEARCALL_ASSERT(NEARCALL_REASON_CANCELLED == 33);
 NEARCALL_ASSERT(NEARCALL_REASON_NO_ROOM == 34);
 NEARCALL_ASSERT(NEARCALL_REASON_TOO_MANY_FEEDS == 35);
+NEARCALL_ASSERT(NEARCALL_REASON_PROCESS_ENDED == 36);
 
 #endif

@@ -81,6 +81,7 @@
     DO(listen) \
     DO(mkdir) \
     DO(prlimit64) \
-    DO(socket)
+    DO(socket) \
+    DO(waitid)
 
 #endif

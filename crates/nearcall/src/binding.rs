@@ -61,6 +61,20 @@ pub struct ImportOptions {
     /// # Cost: a try after 1 ms, then ever more seldom, every 20 ms in the end; each makes and
     /// drops memory for the interface's A-stacks.
     pub ready_timeout: Duration,
+    /// A pidfd of the process that is to export the name, or to have it exported: once that has
+    /// ended nobody is waited for any more, and the import is [`BindError::ProcessEnded`]. Whose
+    /// export it then is that is bound to is not looked at. Of an import that waits
+    /// ([`Self::ready_timeout`]), not of a rebind: the next life of a server is another process. Of
+    /// no introduction.
+    ///
+    /// ```text
+    /// let child = Command::new("files-server").spawn()?;
+    /// let pidfd = rustix::process::pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+    /// options.ready_pidfd = Some(Arc::new(pidfd));
+    /// ```
+    ///
+    /// # Cost: none while it lives but two system calls: it is the same sleep that its end ends.
+    pub ready_pidfd: Option<Arc<OwnedFd>>,
     /// What a call does that finds no free A-stack of its class. Default: wait for one.
     pub when_exhausted: WhenExhausted,
     /// How long to spin, yield and sleep; `None`: as the domain does.
@@ -95,6 +109,7 @@ impl Default for ImportOptions {
             scopes: None,
             timeout: Duration::from_secs(5),
             ready_timeout: Duration::ZERO,
+            ready_pidfd: None,
             when_exhausted: WhenExhausted::default(),
             wait: None,
             rebind: Rebind::default(),
@@ -108,7 +123,9 @@ impl Binding {
     /// `NotExecuted` then. `nearcall diff` tells before.
     ///
     /// # Errors: see [`BindError`]; nothing is left behind. [`BindError::NotReady`] if nobody has
-    /// exported the name within [`ImportOptions::ready_timeout`], which is 0 unless that is said.
+    /// exported the name within [`ImportOptions::ready_timeout`], which is 0 unless that is said;
+    /// [`BindError::ProcessEnded`] if the process that was to do it ended before
+    /// ([`ImportOptions::ready_pidfd`]).
     ///
     /// # Cost: about 0.2 ms, for another version twice that, and memory for the interface's
     /// A-stacks on both sides.

@@ -5,6 +5,7 @@ mod reason;
 mod words;
 
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use nearcall_abi::ProcedureName;
@@ -266,6 +267,23 @@ pub enum BindError {
         limit: Duration,
         /// Why there was no binding when it last tried.
         last: Box<BindError>,
+    },
+    /// The process that an import waited for has ended, and nobody has exported the name.
+    ProcessEnded {
+        /// The name.
+        name: String,
+        /// How it has ended, if it was a child that nobody has waited for before: it can be waited
+        /// for still.
+        status: Option<ExitStatus>,
+        /// Why there was no binding when it was tried once more, after that end.
+        last: Box<BindError>,
+    },
+    /// A descriptor of the options is not what it has to be.
+    WrongDescriptor {
+        /// The option.
+        option: &'static str,
+        /// What it has to be.
+        wanted: &'static str,
     },
     /// The descriptor that was to be imported from is no introduction: why not.
     NoIntroduction(String),

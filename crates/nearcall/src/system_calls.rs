@@ -79,4 +79,5 @@ pub const BINDING: &[&str] = &[
     "mkdir",
     "prlimit64",
     "socket",
+    "waitid",
 ];

@@ -7,11 +7,13 @@
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, waitid};
 
 use crate::clock;
 use crate::socket::Stream;
@@ -150,6 +152,38 @@ impl Process {
     /// This process.
     pub fn current() -> io::Result<Process> {
         Process::open(std::process::id())
+    }
+
+    /// The one that a pidfd of the caller's is of; `None` if it is no pidfd.
+    ///
+    /// # Cost: two system calls.
+    pub fn of_pidfd(pidfd: BorrowedFd<'_>) -> io::Result<Option<Process>> {
+        let process = Process { pidfd: pidfd.try_clone_to_owned()?, is_by_number: false };
+        match process.look() {
+            Ok(_) | Err(Errno::CHILD) => Ok(Some(process)),
+            Err(Errno::BADF) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// How it has ended, if the system tells: it does of a child of ours that nobody has waited
+    /// for yet, and somebody can still wait for it afterwards.
+    pub fn end(&self) -> Option<ExitStatus> {
+        const CORE_DUMPED: i32 = 0x80;
+        let end = self.look().ok()??;
+        let raw = match (end.exit_status(), end.terminating_signal()) {
+            (Some(code), _) => (code & 0xff) << 8,
+            (None, Some(signal)) if end.dumped() => signal | CORE_DUMPED,
+            (None, Some(signal)) => signal,
+            (None, None) => return None,
+        };
+        Some(ExitStatus::from_raw(raw))
+    }
+
+    /// What the system tells its parent, as which it does not count to have waited.
+    fn look(&self) -> Result<Option<WaitIdStatus>, Errno> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::PidFd(self.as_fd()), options)
     }
 
     /// What `/proc` calls it, as long as it has not ended: that may have been mounted for another
@@ -413,6 +447,39 @@ mod tests {
         child.kill().unwrap();
         assert!(process.wait_exit(FOREVER));
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn the_end_of_a_child_is_told_without_waiting_for_it() {
+        for (script, wanted) in [("exit 3", Some(3)), ("kill -KILL $$", None)] {
+            let mut child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+            let pidfd = Process::open(child.id()).unwrap().pidfd;
+            let process = Process::of_pidfd(pidfd.as_fd()).unwrap().unwrap();
+            assert!(process.wait_exit(FOREVER));
+            let end = process.end().unwrap();
+            assert_eq!(end.code(), wanted);
+            assert_eq!(end, child.wait().unwrap());
+            // Somebody has waited for it: the system does not know any more.
+            assert_eq!(process.end(), None);
+            assert!(process.has_exited());
+        }
+    }
+
+    #[test]
+    fn of_a_process_that_lives_or_is_no_child_no_end_is_told() {
+        let mut child = child();
+        let process = Process::open(child.id()).unwrap();
+        assert_eq!(process.end(), None);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let own = Process::current().unwrap();
+        assert_eq!(Process::of_pidfd(own.as_fd()).unwrap().unwrap().end(), None);
+    }
+
+    #[test]
+    fn what_is_no_pidfd_is_no_process() {
+        let (here, _there) = Stream::pair().unwrap();
+        assert!(Process::of_pidfd(here.as_fd()).unwrap().is_none());
     }
 
     #[test]

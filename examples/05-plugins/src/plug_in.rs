@@ -5,10 +5,12 @@ use std::error::Error;
 use std::io;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use nearcall::name::Scope;
-use nearcall::{BindError, Binding, CallError, Domain, ImportOptions, NotExecuted};
+use nearcall::{Binding, CallError, Domain, ImportOptions, NotExecuted};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tempfile::TempDir;
 
 use crate::filters::{FILTER, FilterApplyException, FilterClient};
@@ -18,9 +20,6 @@ pub const NAME: &str = "filter";
 
 /// Longest wait until a plug-in that was started can be bound to.
 const START_MAX: Duration = Duration::from_secs(10);
-
-/// How long until its host looks whether it still lives.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// Calls that were given up and that the plug-in still has: each has captured an A-stack, and most
 /// likely a thread of it. After so many it is started anew.
@@ -133,7 +132,7 @@ impl PlugIn {
         // It ends when the host's end of its input is gone, however that came about.
         command.arg(&self.kind).arg(names.path()).stdin(Stdio::piped());
         let mut child = command.spawn().map_err(|error| format!("{:?}: {error}", self.program))?;
-        match self.bind(&mut child, &names) {
+        match self.bind(&child, &names) {
             Ok(binding) => {
                 let filter = FilterClient::new(binding).with_deadline(self.deadline);
                 self.life = Some(Life { child, filter, _names: names });
@@ -146,23 +145,14 @@ impl PlugIn {
         }
     }
 
-    /// Binds to a plug-in that was just started, once it exports its interface.
-    fn bind(&self, child: &mut Child, names: &TempDir) -> Result<Binding, Box<dyn Error>> {
+    /// Binds to a plug-in that was just started, once it exports its interface, or has ended.
+    fn bind(&self, child: &Child, names: &TempDir) -> Result<Binding, Box<dyn Error>> {
         let mut options = ImportOptions::default();
         options.scopes = Some(vec![Scope::Directory(names.path().to_owned())]);
-        (options.ready_timeout, options.timeout) = (LOOK, LOOK);
-        let begun = Instant::now();
-        loop {
-            match Binding::import_with(&self.domain, NAME, &FILTER, options.clone()) {
-                Ok(binding) => return Ok(binding),
-                Err(BindError::NotReady { .. } | BindError::TimedOut { .. })
-                    if begun.elapsed() < START_MAX => {}
-                Err(error) => return Err(error.into()),
-            }
-            if let Some(status) = child.try_wait()? {
-                return Err(format!("it ended before it could be called: {status}").into());
-            }
-        }
+        options.ready_timeout = START_MAX;
+        let process = pidfd_open(Pid::from_child(child), PidfdFlags::empty())?;
+        options.ready_pidfd = Some(Arc::new(process));
+        Ok(Binding::import_with(&self.domain, NAME, &FILTER, options)?)
     }
 }
 

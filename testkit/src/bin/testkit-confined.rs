@@ -16,11 +16,12 @@
 use std::io::{BufRead, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nearcall::{Binding, CallError, Domain, NotExecuted, Policy, WhenExhausted};
+use nearcall::{BindError, Binding, CallError, Domain, NotExecuted, Policy, WhenExhausted};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use testkit::confined::{List, confine};
 use testkit::faults::faults::{
     FAULTS, FEEDING, FaultsClient, FeedingClient, PASSING, PassingClient, Shape,
@@ -108,10 +109,12 @@ struct Bound {
 
 fn call(directory: &Path, name: &str, list: List) {
     let (given, _) = rustix::pipe::pipe().expect("a pipe");
+    let process = process_that_exports_nothing();
     say_and_wait("ready");
     if list == List::Binding {
         confine(list);
     }
+    wait_in_vain(directory, process);
     let bound = bind(directory, name, given);
     say_and_wait("bound");
     if list == List::Calling {
@@ -135,6 +138,22 @@ fn call(directory: &Path, name: &str, list: List) {
     assert!(is_ended, "{ended}");
     drop(bound);
     say("told");
+}
+
+/// A child that has ended or is about to, and that nobody waits for.
+#[expect(clippy::zombie_processes, reason = "how it has ended is asked without waiting for it")]
+fn process_that_exports_nothing() -> OwnedFd {
+    let child = Command::new("true").spawn().expect("a program");
+    pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).expect("a child")
+}
+
+fn wait_in_vain(directory: &Path, process: OwnedFd) {
+    let mut options = server::import_options(directory);
+    options.ready_timeout = Duration::MAX;
+    options.ready_pidfd = Some(Arc::new(process));
+    let domain = Domain::new().expect("a domain");
+    let error = Binding::import_with(&domain, "nobody", &FAULTS, options).expect_err("nobody");
+    assert!(matches!(error, BindError::ProcessEnded { status: Some(_), .. }), "{error}");
 }
 
 fn bind(directory: &Path, name: &str, given: OwnedFd) -> Bound {

@@ -29,6 +29,7 @@ mod nested;
 mod pending;
 mod policy_files;
 mod quotas;
+mod readiness;
 mod rebinds;
 mod retries;
 mod side_by_side;

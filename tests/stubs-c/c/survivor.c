@@ -1,6 +1,8 @@
 /* A client of again.idl that begins before its server, and whose servers end under it: `survivor
- * NAME`. Another one takes the name each time but the last. */
+ * NAME`. Another one takes the name each time but the last. Its standard input is the pidfd of a
+ * process that has ended. */
 #include <poll.h>
+#include <unistd.h>
 
 #include "again.h"
 #include "check.h"
@@ -209,6 +211,23 @@ static void in_vain(const nearcall_domain *domain, const char *name) {
     nearcall_release_again_Again(plain);
 }
 
+/* Nor is it taken by a process that was waited for, and has ended. */
+static void in_vain_beside(const nearcall_domain *domain, const char *name) {
+    static const int ended = STDIN_FILENO, others[] = {STDOUT_FILENO, -1};
+    nearcall_import_options beside = patient;
+    beside.ready_pidfd = &ended;
+    CHECK(nearcall_import_with_again_Again(domain, name, &beside, &env) == NULL);
+    CHECK(env.outcome == NEARCALL_NOT_BOUND && env.reason == NEARCALL_REASON_PROCESS_ENDED);
+    CHECK(env.ran == NEARCALL_RAN_NO && !nearcall_may_retry(&env));
+    CHECK(strstr(env.message, "process that it waited for ended: no domain exports") != NULL);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        beside.ready_pidfd = &others[i];
+        CHECK(nearcall_import_with_again_Again(domain, name, &beside, &env) == NULL);
+        CHECK(env.outcome == NEARCALL_NOT_BOUND && env.reason == NEARCALL_REASON_WRONG_DESCRIPTOR);
+        CHECK(strcmp(env.message, "ready_pidfd is no pidfd") == 0);
+    }
+}
+
 int main(int argc, char **argv) {
     nearcall_domain *domain = nearcall_domain_new(&env);
     again_Again *again;
@@ -229,6 +248,7 @@ int main(int argc, char **argv) {
     posted_once_only(again);
     again = renewed(again);
     in_vain(domain, argv[1]);
+    in_vain_beside(domain, argv[1]);
     nearcall_release_again_Again(again);
     nearcall_domain_shut_down(domain);
     nearcall_domain_release(domain);

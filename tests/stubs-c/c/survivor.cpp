@@ -1,5 +1,7 @@
 /* A client of again.idl in C++ whose servers end under it: `survivor NAME`. Another one takes the
- * name each time but the last. */
+ * name each time but the last. Its standard input is the pidfd of a process that has ended. */
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <thread>
@@ -114,6 +116,13 @@ void in_vain(const nearcall::domain &domain, const std::string &name) {
     CHECK(fails([&] { renewed(plain); }, NEARCALL_NOT_BOUND, "no domain exports"));
     CHECK(fails([&] { again::Again(domain, name, {20ms}); }, NEARCALL_NOT_BOUND,
                 name + "\" was not ready within 20ms"));
+    nearcall::import_options beside{60s};
+    beside.ready_pidfd = STDIN_FILENO;
+    const auto error = error_of([&] { again::Again(domain, name, beside); });
+    CHECK(error && error->outcome == NEARCALL_NOT_BOUND && !error->may_retry());
+    CHECK(error->reason() == nearcall::reason::process_ended);
+    beside.ready_pidfd = -1;
+    CHECK(fails([&] { again::Again(domain, name, beside); }, NEARCALL_NOT_BOUND, "is no pidfd"));
 }
 
 /* Threads share a client that one of them replaces: the number of the server's process, as another

@@ -84,6 +84,7 @@ class Binding:
         name: str,
         timeout: float | None,
         ready_timeout: float | None,
+        ready_pidfd: FileDescriptorLike | None,
         rebind_timeout: float | None,
         grows: bool,
         directory: str | os.PathLike[str] | None,

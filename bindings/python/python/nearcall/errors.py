@@ -166,8 +166,8 @@ class GivenUp(Error):
 
 class BindError(Error):
     """Why there is no binding. What is none of the classes below is of the name itself, or of a
-    server that broke the bind protocol or went away in the middle of it, or of memory or
-    descriptors that the system refused."""
+    server that broke the bind protocol or went away in the middle of it, of memory or descriptors
+    that the system refused, or of a ``ready_pidfd`` that is no pidfd."""
 
 
 class NoSuchName(BindError):
@@ -198,6 +198,11 @@ class TimedOut(BindError):
 class NotReady(BindError):
     """An import or a rebind that waits has waited as long as it may, and nobody has exported the
     name. Its ``__cause__`` is why there was no binding when it last tried."""
+
+
+class ProcessEnded(BindError):
+    """The process that an import waited for has ended, and nobody has exported the name. Its
+    ``__cause__`` is why there was no binding when it was tried once more, after that end."""
 
 
 class NoIntroduction(BindError):

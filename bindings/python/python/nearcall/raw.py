@@ -158,6 +158,7 @@ class _Bound:
         *,
         timeout: float | None = None,
         ready_timeout: float | None = None,
+        ready_pidfd: DescriptorLike | None = None,
         rebind_timeout: float | None = None,
         grows: bool = False,
         directory: str | os.PathLike[str] | None = None,
@@ -165,7 +166,10 @@ class _Bound:
     ) -> typing.Self:
         """Binds to the domain that exports ``name``: waits at most ``ready_timeout`` seconds until
         somebody does, without it not at all, and at most ``timeout`` seconds for its answer.
-        The thread waits: in an event loop use ``asyncio.to_thread``.
+        The thread waits: in an event loop use ``asyncio.to_thread``. Nor does it wait longer than a
+        process lives that is to export ``name``, or to have it exported, if it is told which:
+        ``ready_pidfd`` is a pidfd of that one (``os.pidfd_open(child.pid)``), and stays the
+        caller's. Once it has ended the import raises ``ProcessEnded``.
 
         When the server has ended, ``binding.rebind()``, and each call of an ``@idempotent``
         operation that failed, which is made once more, wait at most ``rebind_timeout`` seconds
@@ -182,6 +186,7 @@ class _Bound:
                 name,
                 timeout=timeout,
                 ready_timeout=ready_timeout,
+                ready_pidfd=ready_pidfd,
                 rebind_timeout=rebind_timeout,
                 grows=grows,
                 directory=directory,

@@ -150,8 +150,8 @@ pub unsafe extern "C" fn nearcall_import(
     let options = unsafe { options.as_ref() };
     // SAFETY: H1 and H3, of what they point to and name.
     let options = unsafe { import_options(options) };
-    let imported = Binding::import_with(domain, &name, interface, options);
-    let imported = imported.map(|binding| Client::new(binding, interface));
+    let import = |options| Binding::import_with(domain, &name, interface, options);
+    let imported = options.and_then(import).map(|binding| Client::new(binding, interface));
     // SAFETY: H1.
     unsafe { bound(imported, environment) }
 }

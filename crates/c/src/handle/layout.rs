@@ -135,7 +135,8 @@ fn assert_options(text: &mut String) {
         timeout_ns,
         grows,
         directory,
-        wait
+        wait,
+        ready_pidfd
     );
     record!(
         text,

@@ -1,12 +1,16 @@
 //! What imports and exports may be told beside a name.
 
-use std::ffi::{CStr, OsStr, c_char, c_void};
+use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use nearcall::name::Scope;
-use nearcall::{ExportOptions, ImportOptions, Policy, Rebind, WaitPolicy, WhenExhausted};
+use nearcall::{
+    BindError, ExportOptions, ImportOptions, Policy, Rebind, WaitPolicy, WhenExhausted,
+};
 
 /// How an interface is imported. `nearcall_import_options` in C.
 #[repr(C)]
@@ -23,6 +27,8 @@ pub struct ImportOptionsRecord {
     pub directory: *const c_char,
     /// How long to spin, yield and sleep; null: as the domain does.
     pub wait: *const WaitPolicy,
+    /// A pidfd of the process that is to export, the caller's; null: none.
+    pub ready_pidfd: *const c_int,
 }
 
 /// How an interface is exported. `nearcall_export_options` in C.
@@ -44,14 +50,16 @@ pub struct ExportOptionsRecord {
 /// and thrown. By the ABI of C++ on Linux these are a pointer and a number.
 pub type Exceptions = unsafe extern "C" fn() -> *mut c_void;
 
-/// What they say.
+/// What they say, or which of them says nothing.
 ///
 /// # Safety
 ///
 /// - H1 live: what they point to. H3 text: what they name.
-pub unsafe fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptions {
+pub unsafe fn import_options(
+    given: Option<&ImportOptionsRecord>,
+) -> Result<ImportOptions, BindError> {
     let mut options = ImportOptions::default();
-    let Some(given) = given else { return options };
+    let Some(given) = given else { return Ok(options) };
     options.ready_timeout = Duration::from_nanos(given.ready_timeout_ns);
     options.rebind = match given.rebind_timeout_ns {
         0 => Rebind::FailFast,
@@ -67,7 +75,28 @@ pub unsafe fn import_options(given: Option<&ImportOptionsRecord>) -> ImportOptio
     if given.grows {
         options.when_exhausted = WhenExhausted::Grow;
     }
-    options
+    // SAFETY: H1.
+    options.ready_pidfd = unsafe { given.ready_pidfd.as_ref() }.map(own_pidfd).transpose()?;
+    Ok(options)
+}
+
+/// What is not open, by the number that Linux has for that everywhere.
+const EBADF: i32 = 9;
+
+/// A pidfd of the caller's, as one of ours: an import that waits takes its time.
+fn own_pidfd(number: &c_int) -> Result<Arc<OwnedFd>, BindError> {
+    let none = BindError::WrongDescriptor { option: "ready_pidfd", wanted: "pidfd" };
+    if *number < 0 {
+        return Err(none);
+    }
+    // SAFETY: the number is not -1, and is borrowed for one system call. If it is not open, the
+    // kernel says so; if somebody closes it meanwhile, and it becomes another file's, that is
+    // duplicated: the caller has named the wrong one.
+    let given = unsafe { BorrowedFd::borrow_raw(*number) };
+    given.try_clone_to_owned().map(Arc::new).map_err(|reason| match reason.raw_os_error() {
+        Some(EBADF) => none,
+        _ => BindError::System { doing: "duplicate ready_pidfd", reason },
+    })
 }
 
 /// What options say, or why they say nothing.
@@ -129,11 +158,14 @@ pub unsafe fn whole<'p>(path: *const c_char) -> &'p Path {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
 
     #[test]
     fn an_import_is_told_all_that_a_record_says() {
         let wait = WaitPolicy { yields_max: 7, ..WaitPolicy::default() };
+        let pidfd = 0;
         let record = ImportOptionsRecord {
             ready_timeout_ns: 3,
             rebind_timeout_ns: 1,
@@ -141,15 +173,27 @@ mod tests {
             directory: c"/of/names".as_ptr(),
             wait: &raw const wait,
             grows: true,
+            ready_pidfd: &raw const pidfd,
         };
-        // SAFETY: H1 `wait` and H3 the literal outlive the call.
-        let options = unsafe { import_options(Some(&record)) };
+        // SAFETY: H1 `wait`, `pidfd` and H3 the literal outlive the call.
+        let options = unsafe { import_options(Some(&record)) }.expect("the descriptor is open");
         assert_eq!(options.ready_timeout, Duration::from_nanos(3));
         assert_eq!(options.rebind, Rebind::WaitForReady(Duration::from_nanos(1)));
         assert_eq!(options.timeout, Duration::from_nanos(2));
         assert_eq!(options.scopes, Some(vec![Scope::Directory("/of/names".into())]));
         assert_eq!(options.wait, Some(wait));
         assert_eq!(options.when_exhausted, WhenExhausted::Grow);
+        // Ours is another one, of the same.
+        let own = options.ready_pidfd.expect("one was named");
+        assert!(own.as_raw_fd() > 0, "the caller's own was taken");
+    }
+
+    #[test]
+    fn a_descriptor_that_is_not_open_is_no_pidfd() {
+        for number in [-1, i32::MAX] {
+            let error = own_pidfd(&number).unwrap_err();
+            assert_eq!(error.to_string(), "ready_pidfd is no pidfd", "{number}");
+        }
     }
 
     #[test]
@@ -158,7 +202,7 @@ mod tests {
         let zeros: ImportOptionsRecord = unsafe { std::mem::zeroed() };
         // SAFETY: it points to nothing.
         let [none, zeros] = [None, Some(&zeros)].map(|given| unsafe { import_options(given) });
-        assert_eq!(format!("{zeros:?}"), format!("{none:?}"));
+        assert_eq!(format!("{:?}", zeros.unwrap()), format!("{:?}", none.unwrap()));
     }
 
     #[test]

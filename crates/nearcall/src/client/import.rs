@@ -21,7 +21,7 @@ use super::control::Control;
 use super::deadline::NEVER_NS;
 use super::interrupt::{self, is_interrupted};
 use super::linkage::Linkage;
-use super::ready::Readiness;
+use super::ready::{self, Readiness};
 use super::switching;
 use super::version::{self, Unfit, Wanted};
 use crate::binding::ImportOptions;
@@ -111,11 +111,12 @@ pub(crate) fn import_ready(
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
 ) -> Result<Arc<ClientBinding>, BindError> {
+    let process = options.ready_pidfd.as_deref().map(ready::process).transpose()?;
     let mut readiness = Readiness::begin(options.ready_timeout, NEVER_NS);
     loop {
         match import(domain, name, interface, options) {
             Ok(bound) => return Ok(bound),
-            Err(unbound) => switching::nap(readiness.pause_after(name, unbound)?),
+            Err(unbound) => readiness.wait_beside(process.as_ref(), name, unbound)?,
         }
     }
 }
@@ -300,7 +301,8 @@ impl Import<'_> {
             interface: self.interface,
             incarnation,
             policy: wait,
-            options: self.options.clone(),
+            // A rebind waits for another process.
+            options: ImportOptions { ready_pidfd: None, ..self.options.clone() },
             classes: classes.clone(),
             agreement: agreement.clone(),
             control: Control::new(self.socket),

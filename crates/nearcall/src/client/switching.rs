@@ -3,6 +3,10 @@
 //!
 //! Without the feature `threads` nobody is a FastThread, and nothing of this is left.
 
+use std::time::{Duration, Instant};
+
+use nearcall_os::peer::Process;
+
 #[cfg(feature = "threads")]
 mod fast;
 #[cfg(feature = "threads")]
@@ -24,6 +28,22 @@ pub(crate) use nobody::{
     caller_number, finish, is_here, is_unwinding, nap, put_off, stack_end, tell_all, wait_exit,
     wait_for_astack,
 };
+
+/// Waits so long, or until a process ends; whether it has ended. Of a FastThread's, which lets
+/// others run meanwhile, the end is noticed after that time.
+pub(crate) fn nap_beside(process: &Process, time: Duration) -> bool {
+    if is_here() {
+        nap(time);
+        return process.has_exited();
+    }
+    let until = Instant::now() + time;
+    let has_ended = process.wait_exit(time);
+    if !has_ended {
+        // A signal may have ended the wait.
+        nap(until.saturating_duration_since(Instant::now()));
+    }
+    has_ended
+}
 
 #[cfg(not(feature = "threads"))]
 mod nobody {

@@ -64,6 +64,7 @@ reasons! {
     Cancelled = 33,
     NoRoom = 34,
     TooManyFeeds = 35,
+    ProcessEnded = 36,
 }
 
 impl Reason {
@@ -105,7 +106,8 @@ impl Reason {
             | Reason::Forked
             | Reason::WrongDescriptor
             | Reason::Cancelled
-            | Reason::TooManyFeeds => false,
+            | Reason::TooManyFeeds
+            | Reason::ProcessEnded => false,
         }
     }
 }
@@ -121,6 +123,8 @@ impl From<&BindError> for Reason {
             BindError::Overloaded { .. } => Reason::Overloaded,
             BindError::TimedOut { .. } => Reason::TimedOut,
             BindError::NotReady { .. } => Reason::NotReady,
+            BindError::ProcessEnded { .. } => Reason::ProcessEnded,
+            BindError::WrongDescriptor { .. } => Reason::WrongDescriptor,
             BindError::NoIntroduction(_) => Reason::NoIntroduction,
             BindError::IntroductionOver { .. } => Reason::IntroductionOver,
             BindError::Introduced { .. } => Reason::Introduced,

@@ -174,6 +174,12 @@ impl fmt::Display for BindError {
             BindError::NotReady { name, limit, last } => {
                 write!(f, "{name:?} was not ready within {limit:?}: {last}")
             }
+            BindError::ProcessEnded { name, status, last } => {
+                let how = status.map_or(String::new(), |status| format!(" ({status})"));
+                let end = format!("the process that it waited for ended{how}");
+                write!(f, "{name:?} was not ready when {end}: {last}")
+            }
+            BindError::WrongDescriptor { option, wanted } => write!(f, "{option} is no {wanted}"),
             BindError::NoIntroduction(reason) => write!(f, "no introduction: {reason}"),
             BindError::IntroductionOver { interface } => {
                 write!(

@@ -1,9 +1,11 @@
 //! Servers end and others take their names: clients in C and C++ call again and bind again.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use nearcall::Clerk;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use stubs_c_tests::revived::again::*;
 
 use crate::support::{RustServer, domain, in_both, serve_here};
@@ -64,10 +66,19 @@ pub fn mortal(name: &str, runtime: &Path) -> RustServer {
     RustServer::start(module_path!(), name, runtime)
 }
 
+/// The pidfd of a process that has ended.
+fn ended() -> OwnedFd {
+    let mut child = Command::new("true").spawn().expect("it starts");
+    let pidfd = pidfd_open(Pid::from_child(&child), PidfdFlags::empty()).expect("a child of ours");
+    child.wait().expect("it ends");
+    pidfd
+}
+
 /// Runs a client, whose server comes after it, and has another follow each one that it ends.
 fn survive(program: &Path, runtime: &Path) {
     let client = domain(program, runtime)
         .arg("mortal")
+        .stdin(ended())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
