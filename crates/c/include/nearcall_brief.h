@@ -6,7 +6,7 @@
  *      claim ──▶ put ──▶ post ──▶ look once ──▶ got ──▶ release
  *        │        │         └─────────┴───────────┤        │
  *        │        ▼ long blocks, and payloads     │        ▼ revoked meanwhile
- *        │       nearcall_slow_put, ..._get       │       nearcall_slow_release
+ *        │       nearcall_slow_put, ..._copy_out  │       nearcall_slow_release
  *        ▼ not kept for us                        ▼ not as most are
  *       nearcall_slow_begin                      nearcall_slow_reply
  *
@@ -120,7 +120,7 @@ void nearcall_slow_begin(const nearcall_client *client, uint32_t class_index, ui
 void nearcall_slow_put(const nearcall_client *client, uint32_t class_index, uint32_t at,
                        const void *source, size_t byte_count);
 /* Copies a long block out, from byte `at` of the message that came. */
-void nearcall_slow_get(const nearcall_client *client, uint32_t class_index, uint32_t at,
+void nearcall_slow_copy_out(const nearcall_client *client, uint32_t class_index, uint32_t at,
                        void *target, size_t byte_count);
 /* After the post: as nearcall_call after its own. */
 bool nearcall_slow_reply(const nearcall_client *client, uint32_t class_index, uint32_t procedure,
@@ -674,7 +674,7 @@ NEARCALL_STRAIGHT void nearcall_brief_get_block(const nearcall_held *held, uint3
     uint8_t *to = (uint8_t *)target;
     const size_t in_line = nearcall_brief_in_line(at, byte_count);
     if (byte_count - in_line > NEARCALL_MOVES_BYTES) {
-        nearcall_slow_get(held->client, class_index, at, target, byte_count);
+        nearcall_slow_copy_out(held->client, class_index, at, target, byte_count);
         return;
     }
     if (in_line != 0) {

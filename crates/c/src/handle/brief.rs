@@ -69,7 +69,7 @@ pub unsafe extern "C" fn nearcall_slow_put(
 /// - H1 live: `client`. H2 bytes: `target`, which may be none yet. B1 held, and replied.
 // SAFETY: the name is ours.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn nearcall_slow_get(
+pub unsafe extern "C" fn nearcall_slow_copy_out(
     client: *const ClientRecord,
     class: u32,
     at: u32,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn nearcall_slow_get(
     // SAFETY: H2; a block is never empty.
     let target = unsafe { std::slice::from_raw_parts_mut(target.cast(), byte_count) };
     // SAFETY: B1.
-    unsafe { client.get_brief(class as usize, at as usize, target) };
+    unsafe { client.copy_out_brief(class as usize, at as usize, target) };
 }
 
 /// The call was posted, and `seen` in the turn word; there is no reply yet, or none as most are.

@@ -163,7 +163,7 @@ impl Client {
     /// # Safety
     ///
     /// - B1 held, and the reply is there.
-    pub unsafe fn get_brief(&self, class: usize, at: usize, target: &mut [MaybeUninit<u8>]) {
+    pub unsafe fn copy_out_brief(&self, class: usize, at: usize, target: &mut [MaybeUninit<u8>]) {
         let astack = self.binding().inner().nth_of_class(class, 0).1.astack;
         let inbound = Inbound { inline: astack.inline().as_span(), block: astack.peer() };
         inbound.copy_to(at, target);
