@@ -105,6 +105,19 @@ extern "C" {
 #define NEARCALL_ASSERT(condition) _Static_assert(condition, #condition)
 #endif
 
+/* For functions of headers, which are compiled as C and as C++, with the warnings that a program
+ * asks for: a cast of a number or of a pointer to void, one of a pointer to something else, and the
+ * null pointer. */
+#ifdef __cplusplus
+#define NEARCALL_CAST(type, value) static_cast<type>(value)
+#define NEARCALL_POINTER(type, value) reinterpret_cast<type>(value)
+#define NEARCALL_NULL nullptr
+#else
+#define NEARCALL_CAST(type, value) ((type)(value))
+#define NEARCALL_POINTER(type, value) ((type)(value))
+#define NEARCALL_NULL NULL
+#endif
+
 /* A function of a header that a program need not use. */
 #define NEARCALL_INLINE static inline __attribute__((unused))
 /* One that is called and not inlined: large, or never on the way that most calls go. */
@@ -410,7 +423,7 @@ typedef struct nearcall_reply {
 
 /* A call that is under way: on which A-stack, and until when. `lead` is for batches. */
 typedef struct nearcall_ahead {
-    const struct nearcall_binding *binding;
+    struct nearcall_binding *binding;
     struct nearcall_astack *astack;
     uint32_t procedure;
     uint64_t deadline_ns;
@@ -711,11 +724,12 @@ uint32_t nearcall_astack_count(const nearcall_client *client);
 void nearcall_client_release(nearcall_client *client);
 nearcall_clerk *nearcall_export(const nearcall_domain *domain, const char *name,
                                 const nearcall_interface *interface, nearcall_enter enter,
-                                void *server, const nearcall_export_options *options,
+                                const void *server, const nearcall_export_options *options,
                                 nearcall_environment *environment);
 nearcall_clerk *nearcall_async_export(const nearcall_domain *domain, const char *name,
                                       const nearcall_interface *interface, nearcall_enter enter,
-                                      void *server, const nearcall_export_options *options,
+                                      const void *server,
+                                      const nearcall_export_options *options,
                                       nearcall_environment *environment);
 /* Of a server whose record has null for that function; null, always. */
 NEARCALL_RARE nearcall_clerk *nearcall_refuse_server(const nearcall_interface *interface,

@@ -161,7 +161,7 @@ NEARCALL_INLINE bool nearcall_is_ascii(const char *text, size_t byte_count) {
         return ((seen | word) & high_bits) == 0;
     }
     for (at = 0; at < byte_count; at++) {
-        seen |= (unsigned char)text[at];
+        seen |= NEARCALL_CAST(unsigned char, text[at]);
     }
     return (seen & high_bits) == 0;
 }
@@ -232,9 +232,9 @@ NEARCALL_INLINE void nearcall_look(const nearcall_head *head, uint64_t *low, uin
         type value;                                                                            \
         __asm__ volatile(code " %1, %0"                                                        \
                          : "=" class(value)                                                    \
-                         : "m"(*(const nearcall_bytes_##width *)(const void *)source));        \
+                         : "m"(*NEARCALL_POINTER(const nearcall_bytes_##width *, source)));    \
         __asm__ volatile(code " %1, %0"                                                        \
-                         : "=m"(*(nearcall_bytes_##width *)(void *)target)                     \
+                         : "=m"(*NEARCALL_POINTER(nearcall_bytes_##width *, target))           \
                          : class(value));                                                      \
     }
 
@@ -246,8 +246,8 @@ NEARCALL_MOVE(16, float __attribute__((vector_size(16))), "x", "movups")
 
 /* At most `room` bytes, which is at most 48; the last move overlaps the one before. */
 NEARCALL_STRAIGHT void nearcall_move(void *to, const void *from, size_t byte_count, size_t room) {
-    uint8_t *target = (uint8_t *)to;
-    const uint8_t *source = (const uint8_t *)from;
+    uint8_t *target = NEARCALL_CAST(uint8_t *, to);
+    const uint8_t *source = NEARCALL_CAST(const uint8_t *, from);
     if (byte_count >= 16) {
         nearcall_move_16(target, source);
         if (room > 32 && byte_count > 32) {
@@ -278,8 +278,8 @@ NEARCALL_STRAIGHT void nearcall_move_64(uint8_t *target, const uint8_t *source) 
 /* At most NEARCALL_MOVES_BYTES, a constant where this is inlined: no branch is left. What is behind
  * the last 64 bytes goes by moves that overlap them. */
 NEARCALL_STRAIGHT void nearcall_move_block(void *to, const void *from, size_t byte_count) {
-    uint8_t *target = (uint8_t *)to;
-    const uint8_t *source = (const uint8_t *)from;
+    uint8_t *target = NEARCALL_CAST(uint8_t *, to);
+    const uint8_t *source = NEARCALL_CAST(const uint8_t *, from);
     const size_t behind = byte_count % 64;
     if (byte_count < 64) {
         nearcall_move(to, from, byte_count < 48 ? byte_count : 48, 48);
@@ -324,7 +324,7 @@ NEARCALL_STRAIGHT bool nearcall_is_null(const nearcall_client *client) {
     (void)client;
     return false;
 #else
-    return client == NULL;
+    return client == NEARCALL_NULL;
 #endif
 }
 
@@ -365,7 +365,8 @@ NEARCALL_STRAIGHT bool nearcall_brief_call(nearcall_held *held, uint32_t procedu
     uint64_t low, high;
     uint32_t server;
     __atomic_store_n(&head->selector, procedure, __ATOMIC_RELAXED);
-    __atomic_store_n(&head->message_bytes, (uint32_t)request_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&head->message_bytes, NEARCALL_CAST(uint32_t, request_bytes),
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&head->origin, processor, __ATOMIC_RELAXED);
     /* Row O1: all that was put is to be seen by who takes the call. */
     held->seen = __atomic_exchange_n(&head->turn, idle + 2, __ATOMIC_RELEASE);
@@ -383,7 +384,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_call(nearcall_held *held, uint32_t procedu
     /* Idle again, after this call, and returned; as long as it has to be, in place, and from the
      * processor that the last reply came from. */
     return NEARCALL_LIKELY(low - idle <= 1) &&
-           NEARCALL_LIKELY(high - reply_bytes == (uint64_t)server << 32);
+           NEARCALL_LIKELY(high - reply_bytes == NEARCALL_CAST(uint64_t, server) << 32);
 }
 
 /* The number of this thread in this file; 0: not asked for yet. */
@@ -413,7 +414,7 @@ NEARCALL_STRAIGHT uint32_t nearcall_brief_claim_any(const nearcall_client *clien
     if (!NEARCALL_LIKELY(free != 0)) {
         return NEARCALL_NOT_KEPT;
     }
-    nth = (uint32_t)__builtin_ctzll(free);
+    nth = NEARCALL_CAST(uint32_t, __builtin_ctzll(free));
     /* Row D1: only the owner writes the word. */
     __atomic_store_n(&bias->free, free & (free - 1), __ATOMIC_RELAXED);
     __asm__ volatile("" : : : "memory");
@@ -444,10 +445,11 @@ NEARCALL_STRAIGHT bool nearcall_brief_post(nearcall_held *held, uint32_t procedu
     nearcall_head *head = held->head;
     const uint32_t processor = nearcall_processor(client);
     const uint32_t idle = nearcall_count(astack) << 3;
-    const nearcall_ahead ahead = {client->binding, astack, procedure, 0, 0, NULL};
+    const nearcall_ahead ahead = {client->binding, astack, procedure, 0, 0, NEARCALL_NULL};
     uint32_t seen;
     __atomic_store_n(&head->selector, procedure, __ATOMIC_RELAXED);
-    __atomic_store_n(&head->message_bytes, (uint32_t)request_bytes, __ATOMIC_RELAXED);
+    __atomic_store_n(&head->message_bytes, NEARCALL_CAST(uint32_t, request_bytes),
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&head->origin, processor, __ATOMIC_RELAXED);
     /* Row O1: as of a call that is waited for. */
     seen = __atomic_exchange_n(&head->turn, idle + 2, __ATOMIC_RELEASE);
@@ -474,7 +476,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_look(const nearcall_posted *posted, uint32
     if (!NEARCALL_LIKELY(posted->state == NEARCALL_POSTED_ONCE)) {
         return false;
     }
-    held->bias = (nearcall_bias *)&posted->held.binding->biases[class_index];
+    held->bias = &posted->held.binding->biases[class_index];
     held->astack = posted->held.astack;
     held->head = held->astack->head;
     if (!NEARCALL_LIKELY(held->astack->kept != 0) ||
@@ -486,7 +488,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_look(const nearcall_posted *posted, uint32
     nearcall_look(held->head, &low, &high);
     /* As of a call that is waited for. */
     return NEARCALL_LIKELY(low - idle <= 1) &&
-           NEARCALL_LIKELY(high - reply_bytes == (uint64_t)server << 32);
+           NEARCALL_LIKELY(high - reply_bytes == NEARCALL_CAST(uint64_t, server) << 32);
 }
 
 #else
@@ -616,16 +618,16 @@ NEARCALL_STRAIGHT const uint8_t *nearcall_brief_peer(const nearcall_held *held, 
 #define NEARCALL_BRIEF_WORD(name, type, word)                                                  \
     NEARCALL_STRAIGHT void nearcall_brief_put_##name(const nearcall_held *held, size_t at,     \
                                                      type value) {                             \
+        void *to = nearcall_brief_own(held, at);                                               \
         word bits;                                                                             \
         memcpy(&bits, &value, sizeof bits);                                                    \
-        __atomic_store_n((word *)(void *)nearcall_brief_own(held, at), bits,                   \
-                         __ATOMIC_RELAXED);                                                    \
+        __atomic_store_n(NEARCALL_CAST(word *, to), bits, __ATOMIC_RELAXED);                   \
     }                                                                                          \
     NEARCALL_STRAIGHT type nearcall_brief_get_##name(const nearcall_held *held, size_t at) {   \
         type value;                                                                            \
+        const void *from = nearcall_brief_peer(held, at);                                      \
         const word bits =                                                                      \
-            __atomic_load_n((const word *)(const void *)nearcall_brief_peer(held, at),         \
-                            __ATOMIC_RELAXED);                                                 \
+            __atomic_load_n(NEARCALL_CAST(const word *, from), __ATOMIC_RELAXED);              \
         memcpy(&value, &bits, sizeof value);                                                   \
         return value;                                                                          \
     }
@@ -654,7 +656,7 @@ NEARCALL_STRAIGHT size_t nearcall_brief_in_line(size_t at, size_t byte_count) {
 NEARCALL_STRAIGHT void nearcall_brief_put_block(const nearcall_held *held, uint32_t class_index,
                                                 uint32_t at, const void *source,
                                                 size_t byte_count) {
-    const uint8_t *from = (const uint8_t *)source;
+    const uint8_t *from = NEARCALL_CAST(const uint8_t *, source);
     const size_t in_line = nearcall_brief_in_line(at, byte_count);
     if (byte_count - in_line > NEARCALL_MOVES_BYTES) {
         nearcall_slow_put(held->client, class_index, at, source, byte_count);
@@ -671,7 +673,7 @@ NEARCALL_STRAIGHT void nearcall_brief_put_block(const nearcall_held *held, uint3
 
 NEARCALL_STRAIGHT void nearcall_brief_get_block(const nearcall_held *held, uint32_t class_index,
                                                 uint32_t at, void *target, size_t byte_count) {
-    uint8_t *to = (uint8_t *)target;
+    uint8_t *to = NEARCALL_CAST(uint8_t *, target);
     const size_t in_line = nearcall_brief_in_line(at, byte_count);
     if (byte_count - in_line > NEARCALL_MOVES_BYTES) {
         nearcall_slow_copy_out(held->client, class_index, at, target, byte_count);

@@ -37,14 +37,14 @@ NEARCALL_WORD(f32, float)
 NEARCALL_WORD(f64, double)
 
 NEARCALL_INLINE size_t nearcall_text_bytes(const char *text) {
-    return text == NULL ? 0 : strlen(text);
+    return text == NEARCALL_NULL ? 0 : strlen(text);
 }
 
 /* Characters of UTF-8. */
 NEARCALL_INLINE size_t nearcall_characters(const char *text) {
     size_t count = 0;
-    for (; text != NULL && *text != 0; text++) {
-        count += ((unsigned char)*text & 0xc0) != 0x80;
+    for (; text != NEARCALL_NULL && *text != 0; text++) {
+        count += (NEARCALL_CAST(unsigned char, *text) & 0xc0) != 0x80;
     }
     return count;
 }
@@ -52,8 +52,8 @@ NEARCALL_INLINE size_t nearcall_characters(const char *text) {
 /* A copy of text, from nearcall_allocate; null if there is no memory. */
 NEARCALL_INLINE char *nearcall_copy_text(const char *text) {
     size_t bytes = nearcall_text_bytes(text);
-    char *copy = (char *)nearcall_allocate(bytes + 1);
-    if (copy != NULL) {
+    char *copy = NEARCALL_CAST(char *, nearcall_allocate(bytes + 1));
+    if (copy != NEARCALL_NULL) {
         if (bytes > 0) {
             memcpy(copy, text, bytes);
         }
@@ -65,7 +65,7 @@ NEARCALL_INLINE char *nearcall_copy_text(const char *text) {
 /* Zeroed memory, or null. */
 NEARCALL_INLINE void *nearcall_allocate_zeroed(size_t bytes) {
     void *memory = nearcall_allocate(bytes == 0 ? 1 : bytes);
-    if (memory != NULL) {
+    if (memory != NEARCALL_NULL) {
         memset(memory, 0, bytes);
     }
     return memory;
@@ -73,17 +73,17 @@ NEARCALL_INLINE void *nearcall_allocate_zeroed(size_t bytes) {
 
 /* Memory of the call, if there is one: nobody gives it back then. Null if there is none. */
 NEARCALL_INLINE void *nearcall_memory(nearcall_served *lender, size_t bytes) {
-    return lender == NULL ? nearcall_allocate(bytes) : nearcall_scratch(lender, bytes);
+    return lender == NEARCALL_NULL ? nearcall_allocate(bytes) : nearcall_scratch(lender, bytes);
 }
 
 NEARCALL_INLINE void nearcall_begin(nearcall_environment *environment) {
     environment->outcome = NEARCALL_RETURNED;
-    environment->exception = NULL;
+    environment->exception = NEARCALL_NULL;
 }
 
 /* Gives back the exception that a call raised. */
 NEARCALL_INLINE void nearcall_environment_release(nearcall_environment *environment) {
-    if (environment->exception != NULL) {
+    if (environment->exception != NEARCALL_NULL) {
         environment->release(environment->exception);
     }
     nearcall_begin(environment);
@@ -100,7 +100,7 @@ NEARCALL_INLINE void nearcall_deferred_raise(nearcall_deferred *call,
 /* The exception if it is this one. */
 NEARCALL_INLINE void *nearcall_raised(const nearcall_environment *environment, const char *id) {
     if (environment->outcome != NEARCALL_RAISED || strcmp(environment->exception_id, id) != 0) {
-        return NULL;
+        return NEARCALL_NULL;
     }
     return environment->exception;
 }
@@ -118,8 +118,8 @@ NEARCALL_INLINE void nearcall_say(nearcall_environment *environment, const char 
 NEARCALL_INLINE void nearcall_raise(nearcall_environment *environment, const char *id,
                                     void *exception, void (*release)(void *)) {
     nearcall_environment_release(environment);
-    nearcall_say(environment, exception == NULL ? "no memory for a value" : id);
-    environment->outcome = exception == NULL ? NEARCALL_NO_MEMORY : NEARCALL_RAISED;
+    nearcall_say(environment, exception == NEARCALL_NULL ? "no memory for a value" : id);
+    environment->outcome = exception == NEARCALL_NULL ? NEARCALL_NO_MEMORY : NEARCALL_RAISED;
     environment->exception_id = id;
     environment->exception = exception;
     environment->release = release;
@@ -142,7 +142,7 @@ NEARCALL_INLINE int nearcall_handed_over(int *descriptor) {
 /* What was taken; whoever asks has it from here on. */
 NEARCALL_INLINE void *nearcall_taken(nearcall_take *take) {
     void *bytes = take->bytes;
-    take->bytes = NULL;
+    take->bytes = NEARCALL_NULL;
     return bytes;
 }
 
@@ -163,7 +163,7 @@ NEARCALL_INLINE nearcall_malformed nearcall_bad(uint32_t kind, uint64_t claimed,
 
 NEARCALL_INLINE nearcall_breach nearcall_over(const char *name, uint32_t kind, uint64_t value,
                                               uint64_t limit) {
-    nearcall_breach breach = {name, NULL, value, limit, kind};
+    nearcall_breach breach = {name, NEARCALL_NULL, value, limit, kind};
     return breach;
 }
 
@@ -189,18 +189,18 @@ typedef struct nearcall_writer {
 /* Room for so many bytes more, twice as much as there would be; false if there is none. */
 NEARCALL_APART bool nearcall_write_grow(nearcall_writer *writer, size_t count) {
     size_t capacity = (writer->count + count) * 2;
-    uint8_t *grown = NULL;
+    uint8_t *grown = NEARCALL_NULL;
     if (!writer->has_no_memory) {
-        grown = (uint8_t *)nearcall_memory(writer->lender, capacity);
+        grown = NEARCALL_CAST(uint8_t *, nearcall_memory(writer->lender, capacity));
     }
-    if (grown == NULL) {
+    if (grown == NEARCALL_NULL) {
         writer->has_no_memory = true;
         return false;
     }
     if (writer->count > 0) {
         memcpy(grown, writer->bytes, writer->count);
     }
-    if (writer->lender == NULL) {
+    if (writer->lender == NEARCALL_NULL) {
         nearcall_free(writer->bytes);
     }
     writer->bytes = grown;
@@ -285,7 +285,7 @@ NEARCALL_APART void nearcall_write_text(nearcall_writer *writer, const char *nam
     } else if (end < bytes) {
         nearcall_write_breach(writer, nearcall_over(name, NEARCALL_BREACH_TEXT, end, 0));
     } else {
-        uint32_t count = (uint32_t)bytes;
+        uint32_t count = NEARCALL_CAST(uint32_t, bytes);
         nearcall_write(writer, &count, sizeof count);
         nearcall_write(writer, text, bytes);
     }
@@ -300,7 +300,7 @@ NEARCALL_INLINE size_t nearcall_write_appendable(nearcall_writer *writer) {
 
 /* Ends it. A value past UINT32_MAX is over the limit of a message, and refused there. */
 NEARCALL_INLINE void nearcall_write_appended(nearcall_writer *writer, size_t begin) {
-    const uint32_t count = (uint32_t)(writer->count - begin);
+    const uint32_t count = NEARCALL_CAST(uint32_t, writer->count - begin);
     if (!writer->has_no_memory) {
         memcpy(writer->bytes + begin - sizeof count, &count, sizeof count);
     }
@@ -320,7 +320,8 @@ typedef struct nearcall_reader {
 /* A value that goes with a call is never given back: `lender` is that call, or null. */
 NEARCALL_APART void nearcall_read_begin(nearcall_reader *reader, nearcall_served *lender,
                                         const void *bytes, size_t count) {
-    const nearcall_reader begun = {lender, (const uint8_t *)bytes, count, 0, 0, {0, 0, 0}, false};
+    const uint8_t *rest = NEARCALL_CAST(const uint8_t *, bytes);
+    const nearcall_reader begun = {lender, rest, count, 0, 0, {0, 0, 0}, false};
     *reader = begun;
 }
 
@@ -386,7 +387,8 @@ NEARCALL_APART bool nearcall_read_missing(nearcall_reader *reader, const uint8_t
     }
     if (count > NEARCALL_DEFAULT_BYTES_MAX - reader->defaulted) {
         return nearcall_read_bad(reader, NEARCALL_MALFORMED_LENGTH,
-                                 (uint64_t)reader->defaulted + count, NEARCALL_DEFAULT_BYTES_MAX);
+                                 NEARCALL_CAST(uint64_t, reader->defaulted) + count,
+                                 NEARCALL_DEFAULT_BYTES_MAX);
     }
     reader->defaulted += count;
     reader->rest = missing;
@@ -482,7 +484,7 @@ NEARCALL_INLINE bool nearcall_read_none(nearcall_reader *reader) {
 /* Memory for a value, or null. */
 NEARCALL_INLINE void *nearcall_read_memory(nearcall_reader *reader, size_t bytes) {
     void *memory = nearcall_memory(reader->lender, bytes);
-    reader->has_no_memory = memory == NULL;
+    reader->has_no_memory = memory == NEARCALL_NULL;
     return memory;
 }
 
@@ -503,8 +505,8 @@ NEARCALL_APART bool nearcall_read_room(nearcall_reader *reader, size_t bytes, vo
  */
 NEARCALL_APART bool nearcall_read_grow(nearcall_reader *reader, void **buffer, uint32_t used,
                                         uint32_t *capacity, uint32_t count, size_t size) {
-    size_t wanted = used == 0 ? reader->left / size + 4 : (size_t)used * 2;
-    void *grown = NULL;
+    size_t wanted = used == 0 ? reader->left / size + 4 : NEARCALL_CAST(size_t, used) * 2;
+    void *grown = NEARCALL_NULL;
     if (used < *capacity) {
         return true;
     }
@@ -515,11 +517,11 @@ NEARCALL_APART bool nearcall_read_grow(nearcall_reader *reader, void **buffer, u
     if (used > 0) {
         memcpy(grown, *buffer, used * size);
     }
-    if (reader->lender == NULL) {
+    if (reader->lender == NEARCALL_NULL) {
         nearcall_free(*buffer);
     }
     *buffer = grown;
-    *capacity = (uint32_t)wanted;
+    *capacity = NEARCALL_CAST(uint32_t, wanted);
     return true;
 }
 
@@ -527,11 +529,11 @@ NEARCALL_APART bool nearcall_read_grow(nearcall_reader *reader, void **buffer, u
  * `item_bytes` each that they are read to: one that was read ends before the next one begins. */
 NEARCALL_INLINE void nearcall_read_filled(nearcall_reader *reader, const void *items,
                                           uint32_t count, size_t item_bytes, size_t width) {
-    const uint8_t *begin = (const uint8_t *)items;
+    const uint8_t *begin = NEARCALL_CAST(const uint8_t *, items);
     if (count > 0) {
         begin += count * (item_bytes - width);
     }
-    nearcall_read_begin(reader, NULL, begin, count * width);
+    nearcall_read_begin(reader, NEARCALL_NULL, begin, count * width);
 }
 
 /* What nearcall_write_items wrote; there are none after false. */
@@ -563,7 +565,7 @@ NEARCALL_APART bool nearcall_read_text(nearcall_reader *reader, char **text) {
     if (end < count) {
         return nearcall_read_bad(reader, NEARCALL_MALFORMED_TEXT, end, 0);
     }
-    *text = (char *)nearcall_read_memory(reader, (size_t)count + 1);
+    *text = NEARCALL_CAST(char *, nearcall_read_memory(reader, NEARCALL_CAST(size_t, count) + 1));
     if (reader->has_no_memory) {
         return false;
     }

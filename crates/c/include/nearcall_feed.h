@@ -27,13 +27,13 @@ NEARCALL_INLINE void *nearcall_feed_made(const nearcall_client *client, uint64_t
     nearcall_feed *feed;
     if (environment->outcome != NEARCALL_RETURNED) {
         nearcall_feeds_ended(client, 1);
-        return NULL;
+        return NEARCALL_NULL;
     }
-    feed = (nearcall_feed *)nearcall_allocate_zeroed(bytes);
-    if (feed == NULL) {
+    feed = NEARCALL_CAST(nearcall_feed *, nearcall_allocate_zeroed(bytes));
+    if (feed == NEARCALL_NULL) {
         nearcall_give_up_feed(client, number);
         nearcall_no_memory(environment, NEARCALL_RAN_YES);
-        return NULL;
+        return NEARCALL_NULL;
     }
     feed->client = nearcall_client_shared(client);
     feed->feed = number;
@@ -42,7 +42,7 @@ NEARCALL_INLINE void *nearcall_feed_made(const nearcall_client *client, uint64_t
 
 /* Whether a feed, or the sink of one, is over: it has ended, or a call for a batch of it has failed. */
 NEARCALL_INLINE bool nearcall_feed_is_over(const void *feed) {
-    return ((const nearcall_feed *)feed)->is_over;
+    return NEARCALL_CAST(const nearcall_feed *, feed)->is_over;
 }
 
 /* A call for a batch was posted, or was not: the next one has another number then. */
@@ -134,7 +134,7 @@ NEARCALL_INLINE void nearcall_batch_gone(nearcall_batch_put *batch) {
     batch->items.count = 0;
     if (batch->items.capacity > NEARCALL_BATCH_KEPT_BYTES) {
         nearcall_free(batch->items.bytes);
-        batch->items.bytes = NULL;
+        batch->items.bytes = NEARCALL_NULL;
         batch->items.capacity = 0;
     }
 }
@@ -175,7 +175,7 @@ typedef struct nearcall_written {
 } nearcall_written;
 
 NEARCALL_APART void nearcall_free_written(void *item) {
-    nearcall_free(((nearcall_written *)item)->bytes);
+    nearcall_free(NEARCALL_CAST(nearcall_written *, item)->bytes);
 }
 
 /* Gives an item to an outlet, which has it from here on, unless it was refused. */
@@ -206,7 +206,7 @@ NEARCALL_APART bool nearcall_made_written(void *made, nearcall_writer *writer,
 
 /* Writes a batch of such items, which are given back. */
 NEARCALL_APART void nearcall_write_batch(nearcall_writer *writer, const nearcall_batch *batch) {
-    nearcall_written *items = (nearcall_written *)batch->items;
+    nearcall_written *items = NEARCALL_CAST(nearcall_written *, batch->items);
     nearcall_write(writer, &batch->count, sizeof batch->count);
     for (uint32_t i = 0; i < batch->count; i++) {
         nearcall_write(writer, items[i].bytes, items[i].count);
@@ -220,21 +220,21 @@ NEARCALL_APART void nearcall_write_batch(nearcall_writer *writer, const nearcall
 NEARCALL_INLINE void nearcall_sides_made(const nearcall_client *client, const uint64_t numbers[2],
                                          const size_t bytes[2], void *sides[2],
                                          nearcall_environment *environment) {
-    sides[0] = NULL;
-    sides[1] = NULL;
+    sides[0] = NEARCALL_NULL;
+    sides[1] = NEARCALL_NULL;
     if (environment->outcome != NEARCALL_RETURNED) {
         nearcall_feeds_ended(client, 2);
         return;
     }
     sides[0] = nearcall_feed_made(client, numbers[0], bytes[0], environment);
-    if (sides[0] == NULL) {
+    if (sides[0] == NEARCALL_NULL) {
         nearcall_give_up_feed(client, numbers[1]);
         return;
     }
     sides[1] = nearcall_feed_made(client, numbers[1], bytes[1], environment);
-    if (sides[1] == NULL) {
-        nearcall_feed_end((nearcall_feed *)sides[0]);
-        sides[0] = NULL;
+    if (sides[1] == NEARCALL_NULL) {
+        nearcall_feed_end(NEARCALL_CAST(nearcall_feed *, sides[0]));
+        sides[0] = NEARCALL_NULL;
     }
 }
 

@@ -78,16 +78,59 @@ fn c_and_cpp_are_as_agreed() {
     assert!(files.len() >= 2 && goldens == 4 * files.len(), "{goldens} goldens");
 }
 
-#[test]
-fn c_does_not_print_stubs_that_no_stack_holds() {
+/// Why C has no stubs of an operation, with types of all lengths.
+fn refused_by_c(operation: &str) -> Vec<String> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let path = directory.path().join("big.idl");
-    let text = "typedef octet Big[65537]; interface Store { void put(in Big big); };";
-    std::fs::write(&path, text).expect("it can be written");
-    let found = compile_c(&model(&path), "big").expect_err("it is too long");
-    let said = found[0].to_string();
-    assert!(said.starts_with("Store::put: its fixed parameters take 65537 bytes"), "{said}");
-    assert_eq!(found.len(), 1);
+    let types = "typedef octet Big[65537]; typedef octet Huge[2097152]; typedef octet Half[32768];
+        typedef string Names[8193]; struct Framed { long number; Huge pixels; string name; };
+        struct Node { @optional Huge more; sequence<Huge> all; map<long, Huge> some; };
+        union Either switch (boolean) { case TRUE: octet one; case FALSE: Names all; };
+        exception Bad { Huge why; }; exception Poor { Half why; string name; };
+        exception Lame { Half why; };";
+    std::fs::write(&path, format!("{types} interface Store {{ {operation} }};"))
+        .expect("it can be written");
+    let found = compile_c(&model(&path), "big").err().unwrap_or_default();
+    found.iter().map(|one| one.to_string()).collect()
+}
+
+#[test]
+fn c_does_not_print_stubs_that_no_stack_holds() {
+    let said = |what: &str, bytes| {
+        let end = "a stub in C has room for 65536: declare large arrays as sequences";
+        vec![format!("Store::f: {what} {bytes} bytes, and {end}")]
+    };
+    let fixed = said("its fixed parameters take", 65_537);
+    assert_eq!(refused_by_c("void f(in Big big);"), fixed);
+    assert_eq!(refused_by_c("Big f();"), fixed);
+    let values = |bytes| said("the values that go one way take", bytes);
+    // These go behind the fixed part, from a length on or since they hold text.
+    for (operation, bytes) in [
+        ("void f(in Huge huge);", 2_097_152),
+        ("Huge f();", 2_097_152),
+        ("void f(inout Huge huge);", 2_097_152),
+        ("void f(out Huge huge);", 2_097_152),
+        ("@oneway void f(in Huge huge);", 2_097_152),
+        ("void f() raises (Bad);", 2_097_152),
+        ("void f() raises (Lame, Poor);", 65_544),
+        ("void f(in Framed framed);", 2_097_168),
+        ("void f(in Names names);", 65_544),
+        ("void f(in Either either);", 65_552),
+    ] {
+        assert_eq!(refused_by_c(operation), values(bytes), "{operation}");
+    }
+    for operation in ["@feed Framed f();", "void f(@feed in Framed item);"] {
+        assert_eq!(refused_by_c(operation), said("an item takes", 2_097_168), "{operation}");
+    }
+    let none: [&str; 0] = [];
+    for operation in [
+        "void f(in sequence<Huge> huge, in Node node);",
+        "sequence<Framed> f();",
+        "void f(in Half one, in Half other, out Half third);",
+        "void f() raises (Poor);",
+    ] {
+        assert_eq!(refused_by_c(operation), none, "{operation}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "adder.h"
 
-#ifndef NEARCALL_GENERATED_ADDER_f136b457_H
+#ifndef NEARCALL_GENERATED_ADDER_ffad0c0d_H
 #error "adder.h is of another version of the interface than adder.c: run nearcall compile again"
 #else
 

@@ -16,7 +16,7 @@ static void nearcall_loop_Adder(void *server, uint32_t procedure,
         nearcall_entry_Adder_add,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_Adder *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_Adder(const nearcall_domain *domain,
@@ -29,9 +29,8 @@ nearcall_clerk *nearcall_export_with_Adder(const nearcall_domain *domain,
     if (server->add == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Adder, "add", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Adder,
-        nearcall_loop_Adder, (void *)server, options, env);
+        nearcall_loop_Adder, server, options, env);
 }
 
 /* The same where procedures set their calls aside: a reply comes when it
@@ -44,7 +43,7 @@ static void nearcall_async_loop_Adder(void *server, uint32_t procedure,
         nearcall_async_entry_Adder_add,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_async_server_Adder *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_async_Adder(const nearcall_domain *domain,
@@ -57,8 +56,7 @@ nearcall_clerk *nearcall_export_with_async_Adder(const nearcall_domain *domain,
     if (server->add == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Adder, "add", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_async_export(domain, name, &nearcall_interface_Adder,
-        nearcall_async_loop_Adder, (void *)server, options, env);
+        nearcall_async_loop_Adder, server, options, env);
 }
 #endif

@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "again.h"
 
-#ifndef NEARCALL_GENERATED_AGAIN_57fb3e4f_H
+#ifndef NEARCALL_GENERATED_AGAIN_4c3aa625_H
 #error "again.h is of another version of the interface than again.c: run nearcall compile again"
 #else
 

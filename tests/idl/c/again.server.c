@@ -17,7 +17,7 @@ static void nearcall_loop_Again(void *server, uint32_t procedure,
         nearcall_entry_Again_once,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_Again *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_Again(const nearcall_domain *domain,
@@ -33,9 +33,8 @@ nearcall_clerk *nearcall_export_with_Again(const nearcall_domain *domain,
     if (server->once == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Again, "once", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Again,
-        nearcall_loop_Again, (void *)server, options, env);
+        nearcall_loop_Again, server, options, env);
 }
 
 /* The same where procedures set their calls aside: a reply comes when it
@@ -49,7 +48,7 @@ static void nearcall_async_loop_Again(void *server, uint32_t procedure,
         nearcall_async_entry_Again_once,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_async_server_Again *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_async_Again(const nearcall_domain *domain,
@@ -65,8 +64,7 @@ nearcall_clerk *nearcall_export_with_async_Again(const nearcall_domain *domain,
     if (server->once == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Again, "once", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_async_export(domain, name, &nearcall_interface_Again,
-        nearcall_async_loop_Again, (void *)server, options, env);
+        nearcall_async_loop_Again, server, options, env);
 }
 #endif

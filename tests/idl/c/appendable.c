@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "appendable.h"
 
-#ifndef NEARCALL_GENERATED_APPENDABLE_be99ffba_H
+#ifndef NEARCALL_GENERATED_APPENDABLE_01b62724_H
 #error "appendable.h is of another version of the interface than appendable.c: run nearcall compile again"
 #else
 

@@ -17,7 +17,7 @@ static void nearcall_loop_growing_Shelf(void *server, uint32_t procedure,
         nearcall_entry_growing_Shelf_count,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_growing_Shelf *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_growing_Shelf(const nearcall_domain *domain,
@@ -33,9 +33,8 @@ nearcall_clerk *nearcall_export_with_growing_Shelf(const nearcall_domain *domain
     if (server->count == NULL) {
         return nearcall_refuse_server(&nearcall_interface_growing_Shelf, "count", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_growing_Shelf,
-        nearcall_loop_growing_Shelf, (void *)server, options, env);
+        nearcall_loop_growing_Shelf, server, options, env);
 }
 
 /* The same where procedures set their calls aside: a reply comes when it
@@ -49,7 +48,7 @@ static void nearcall_async_loop_growing_Shelf(void *server, uint32_t procedure,
         nearcall_async_entry_growing_Shelf_count,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_async_server_growing_Shelf *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_async_growing_Shelf(const nearcall_domain *domain,
@@ -65,8 +64,7 @@ nearcall_clerk *nearcall_export_with_async_growing_Shelf(const nearcall_domain *
     if (server->count == NULL) {
         return nearcall_refuse_server(&nearcall_interface_growing_Shelf, "count", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_async_export(domain, name, &nearcall_interface_growing_Shelf,
-        nearcall_async_loop_growing_Shelf, (void *)server, options, env);
+        nearcall_async_loop_growing_Shelf, server, options, env);
 }
 #endif

@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "blocks.h"
 
-#ifndef NEARCALL_GENERATED_BLOCKS_3e9a73f3_H
+#ifndef NEARCALL_GENERATED_BLOCKS_43dcf3a4_H
 #error "blocks.h is of another version of the interface than blocks.c: run nearcall compile again"
 #else
 

@@ -19,7 +19,7 @@ static void nearcall_loop_Blocks(void *server, uint32_t procedure,
         nearcall_entry_Blocks_solve,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_Blocks *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_Blocks(const nearcall_domain *domain,
@@ -41,9 +41,8 @@ nearcall_clerk *nearcall_export_with_Blocks(const nearcall_domain *domain,
     if (server->solve == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Blocks, "solve", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Blocks,
-        nearcall_loop_Blocks, (void *)server, options, env);
+        nearcall_loop_Blocks, server, options, env);
 }
 
 /* The same where procedures set their calls aside: a reply comes when it
@@ -59,7 +58,7 @@ static void nearcall_async_loop_Blocks(void *server, uint32_t procedure,
         nearcall_async_entry_Blocks_solve,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_async_server_Blocks *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_async_Blocks(const nearcall_domain *domain,
@@ -81,8 +80,7 @@ nearcall_clerk *nearcall_export_with_async_Blocks(const nearcall_domain *domain,
     if (server->solve == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Blocks, "solve", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_async_export(domain, name, &nearcall_interface_Blocks,
-        nearcall_async_loop_Blocks, (void *)server, options, env);
+        nearcall_async_loop_Blocks, server, options, env);
 }
 #endif

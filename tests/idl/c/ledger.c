@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "ledger.h"
 
-#ifndef NEARCALL_GENERATED_LEDGER_4a8385a0_H
+#ifndef NEARCALL_GENERATED_LEDGER_8638cf9b_H
 #error "ledger.h is of another version of the interface than ledger.c: run nearcall compile again"
 #else
 

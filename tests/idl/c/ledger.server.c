@@ -21,7 +21,7 @@ static void nearcall_loop_Ledger(void *server, uint32_t procedure,
         nearcall_entry_Ledger_find,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_Ledger *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_Ledger(const nearcall_domain *domain,
@@ -40,9 +40,8 @@ nearcall_clerk *nearcall_export_with_Ledger(const nearcall_domain *domain,
     if (server->find == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Ledger, "find", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Ledger,
-        nearcall_loop_Ledger, (void *)server, options, env);
+        nearcall_loop_Ledger, server, options, env);
 }
 
 /* The same where procedures set their calls aside: a reply comes when it
@@ -60,7 +59,7 @@ static void nearcall_async_loop_Ledger(void *server, uint32_t procedure,
         nearcall_async_entry_Ledger_find,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_async_server_Ledger *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_async_Ledger(const nearcall_domain *domain,
@@ -79,8 +78,7 @@ nearcall_clerk *nearcall_export_with_async_Ledger(const nearcall_domain *domain,
     if (server->find == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Ledger, "find", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_async_export(domain, name, &nearcall_interface_Ledger,
-        nearcall_async_loop_Ledger, (void *)server, options, env);
+        nearcall_async_loop_Ledger, server, options, env);
 }
 #endif

@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "lends.h"
 
-#ifndef NEARCALL_GENERATED_LENDS_69da8cbb_H
+#ifndef NEARCALL_GENERATED_LENDS_b59f7048_H
 #error "lends.h is of another version of the interface than lends.c: run nearcall compile again"
 #else
 

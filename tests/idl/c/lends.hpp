@@ -7,7 +7,7 @@
 #include <nearcall.hpp>
 #include "lends.h"
 
-#ifndef NEARCALL_GENERATED_LENDS_69da8cbb_H
+#ifndef NEARCALL_GENERATED_LENDS_b59f7048_H
 #error "lends.h is of another version of the interface than lends.hpp: run nearcall compile again"
 #else
 

@@ -17,7 +17,7 @@ static void nearcall_loop_lends_Reader(void *server, uint32_t procedure,
         nearcall_entry_lends_Reader_told,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_lends_Reader *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
@@ -33,9 +33,8 @@ nearcall_clerk *nearcall_export_with_lends_Reader(const nearcall_domain *domain,
     if (server->told == NULL) {
         return nearcall_refuse_server(&nearcall_interface_lends_Reader, "told", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_lends_Reader,
-        nearcall_loop_lends_Reader, (void *)server, options, env);
+        nearcall_loop_lends_Reader, server, options, env);
 }
 #endif
 
@@ -51,7 +50,7 @@ static void nearcall_loop_lends_Plain(void *server, uint32_t procedure,
         nearcall_entry_lends_Plain_looked_at,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_lends_Plain *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_lends_Plain(const nearcall_domain *domain,
@@ -61,9 +60,8 @@ nearcall_clerk *nearcall_export_with_lends_Plain(const nearcall_domain *domain,
     if (server->looked_at == NULL) {
         return nearcall_refuse_server(&nearcall_interface_lends_Plain, "looked_at", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_lends_Plain,
-        nearcall_loop_lends_Plain, (void *)server, options, env);
+        nearcall_loop_lends_Plain, server, options, env);
 }
 
 /* The same where procedures set their calls aside: a reply comes when it
@@ -75,7 +73,7 @@ static void nearcall_async_loop_lends_Plain(void *server, uint32_t procedure,
         nearcall_async_entry_lends_Plain_looked_at,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_async_server_lends_Plain *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_async_lends_Plain(const nearcall_domain *domain,
@@ -85,8 +83,7 @@ nearcall_clerk *nearcall_export_with_async_lends_Plain(const nearcall_domain *do
     if (server->looked_at == NULL) {
         return nearcall_refuse_server(&nearcall_interface_lends_Plain, "looked_at", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_async_export(domain, name, &nearcall_interface_lends_Plain,
-        nearcall_async_loop_lends_Plain, (void *)server, options, env);
+        nearcall_async_loop_lends_Plain, server, options, env);
 }
 #endif

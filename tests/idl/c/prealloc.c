@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "prealloc.h"
 
-#ifndef NEARCALL_GENERATED_PREALLOC_aff14a4b_H
+#ifndef NEARCALL_GENERATED_PREALLOC_eecf1352_H
 #error "prealloc.h is of another version of the interface than prealloc.c: run nearcall compile again"
 #else
 

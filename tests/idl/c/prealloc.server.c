@@ -19,7 +19,7 @@ static void nearcall_loop_Samples(void *server, uint32_t procedure,
         nearcall_entry_Samples_judged,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_Samples *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_Samples(const nearcall_domain *domain,
@@ -41,9 +41,8 @@ nearcall_clerk *nearcall_export_with_Samples(const nearcall_domain *domain,
     if (server->judged == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Samples, "judged", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_Samples,
-        nearcall_loop_Samples, (void *)server, options, env);
+        nearcall_loop_Samples, server, options, env);
 }
 
 /* The same where procedures set their calls aside: a reply comes when it
@@ -59,7 +58,7 @@ static void nearcall_async_loop_Samples(void *server, uint32_t procedure,
         nearcall_async_entry_Samples_judged,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_async_server_Samples *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_async_Samples(const nearcall_domain *domain,
@@ -81,8 +80,7 @@ nearcall_clerk *nearcall_export_with_async_Samples(const nearcall_domain *domain
     if (server->judged == NULL) {
         return nearcall_refuse_server(&nearcall_interface_Samples, "judged", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_async_export(domain, name, &nearcall_interface_Samples,
-        nearcall_async_loop_Samples, (void *)server, options, env);
+        nearcall_async_loop_Samples, server, options, env);
 }
 #endif

@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "shelf.h"
 
-#ifndef NEARCALL_GENERATED_SHELF_3bcfa42a_H
+#ifndef NEARCALL_GENERATED_SHELF_e179f5f0_H
 #error "shelf.h is of another version of the interface than shelf.c: run nearcall compile again"
 #else
 

@@ -3,7 +3,7 @@
  * Call stubs and entry stubs. */
 #include "talks.h"
 
-#ifndef NEARCALL_GENERATED_TALKS_b4c48cef_H
+#ifndef NEARCALL_GENERATED_TALKS_51283395_H
 #error "talks.h is of another version of the interface than talks.c: run nearcall compile again"
 #else
 

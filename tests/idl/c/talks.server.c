@@ -22,7 +22,7 @@ static void nearcall_loop_talks_Talks(void *server, uint32_t procedure,
         nearcall_entry_talks_Talks_end_pass,
     };
     /* The runtime calls no procedure that the interface does not have. */
-    entries[procedure](server, call);
+    entries[procedure]((const nearcall_server_talks_Talks *)server, call);
 }
 
 nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
@@ -35,8 +35,7 @@ nearcall_clerk *nearcall_export_with_talks_Talks(const nearcall_domain *domain,
     if (server->pass == NULL) {
         return nearcall_refuse_server(&nearcall_interface_talks_Talks, "pass", env);
     }
-    /* The loop takes it as a constant again. */
     return nearcall_export(domain, name, &nearcall_interface_talks_Talks,
-        nearcall_loop_talks_Talks, (void *)server, options, env);
+        nearcall_loop_talks_Talks, server, options, env);
 }
 #endif

@@ -47,6 +47,7 @@ static_assert(idl::within_BOUND == 7 && idl::within_BOUND_ == 8);
 #endif
 
 /* Text is what text is made of. */
+bool has_text();
 bool has_text() {
     const std::string text = everything::text;
     return text == "two pieces" && std::strcmp(idl::JOINED, "ab\nA") == 0;

@@ -32,6 +32,7 @@ mod scalars;
 mod scratch;
 pub(super) mod selftest;
 mod server;
+mod stack;
 mod stub;
 pub(super) mod text;
 pub(super) mod types;

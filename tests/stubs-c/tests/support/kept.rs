@@ -2,6 +2,7 @@
 //! programs and stubs, and the header that every wrapper in C++ includes.
 
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -45,7 +46,10 @@ pub fn header(driver: &str, flags: &[&str], compile: impl FnOnce(&Path, &Path)) 
     HEADERS.get(inputs, || {
         let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ahead");
         std::fs::create_dir_all(&place).expect("it can be made");
-        let header = place.join(format!("{driver}{}.hpp", flags.concat()));
+        // Flags may be more than the name of a file has room for.
+        let mut hasher = DefaultHasher::new();
+        flags.hash(&mut hasher);
+        let header = place.join(format!("{driver}-{:016x}.hpp", hasher.finish()));
         let text = "#include \"nearcall.hpp\"\n";
         // What is older than its header a compiler does not take: another process may use it now.
         if std::fs::read_to_string(&header).ok().as_deref() != Some(text) {

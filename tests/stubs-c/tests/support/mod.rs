@@ -5,6 +5,7 @@
 mod kept;
 pub mod prey;
 pub mod tester;
+mod warnings;
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ use nearcall_idl::front::options::Options;
 use nearcall_idl::model::Model;
 use nearcall_idl::source::SourceMap;
 use tempfile::TempDir;
+
+use warnings::asked_for;
 
 /// No warning, whatever it is about.
 const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror"];
@@ -233,10 +236,18 @@ impl Workshop {
         succeed(command.arg(format!("-Wl,-rpath,{}", self.path().display())));
     }
 
-    /// Compiles to nothing, or fails with what the compiler says, which it does before code is
-    /// assembled; of C++, which takes clang long to make code of, before that is made.
+    /// Compiles to nothing, with the warnings that projects ask for, or fails with what the compiler
+    /// says, which it does before code is assembled; of C++, which takes clang long to make code
+    /// of, before that is made.
     pub fn compile(&self, compiler: &str, source: &Path) {
-        let mut command = self.command(compiler, source, &[]);
+        self.compile_but(compiler, source, &[]);
+    }
+
+    /// The same, with flags that take some of the warnings back.
+    pub fn compile_but(&self, compiler: &str, source: &Path, flags: &[&str]) {
+        let asked = asked_for(compiler, source);
+        let flags: Vec<&str> = asked.into_iter().chain(flags.iter().copied()).collect();
+        let mut command = self.command(compiler, source, &flags);
         match compiler == "clang++" {
             true => command.arg("-fsyntax-only"),
             false => command.args(["-S", "-o", "/dev/null"]),
@@ -323,8 +334,8 @@ impl Workshop {
         // Another standard of C++ is none of C's.
         let own = flags.iter().filter(|flag| is_cpp(source) || !flag.starts_with("-std=c++"));
         command.arg(if is_cpp(source) { CPP } else { C }).args(STRICT).args(own);
-        // Who asks for more warnings asks for those of the header, too.
-        if is_cpp(source) && !flags.iter().any(|flag| flag.starts_with("-W")) {
+        // Its warnings are told where it is compiled.
+        if is_cpp(source) {
             command.arg("-include").arg(compiled_ahead(cpp_of(compiler), flags));
         }
         let folders = [&*programs, self.path(), &*headers()];

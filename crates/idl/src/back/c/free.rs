@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::back::c::C;
-use crate::back::c::guards::print_functions;
+use crate::back::c::guards::{print_functions, print_unless_defined};
 use crate::back::c::text::Text;
 use crate::layout::members;
 use crate::model::{DeclarationId, Kind, Member, Type, UnionDefault};
@@ -114,7 +114,8 @@ impl C<'_> {
         let owning: Vec<_> = all.iter().filter(|(_, declared)| self.owns(declared)).collect();
         for (tag, declared) in &owning {
             let (name, kind) = (self.type_name(declared), self.function_kind(declared));
-            text.line(format!("{kind} void nearcall_free_{tag}({name} *value);"));
+            let declaration = format!("{kind} void nearcall_free_{tag}({name} *value);");
+            print_unless_defined(tag, &declaration, text);
         }
         text.line("");
         for (tag, declared) in &owning {
@@ -208,7 +209,7 @@ impl C<'_> {
         }
         match self.free(declared, &format!("(*{place})")) {
             Some(free) => {
-                text.open(format!("if ({place} != NULL) {{"));
+                text.open(format!("if ({place} != NEARCALL_NULL) {{"));
                 text.line(free);
                 text.line(format!("nearcall_free({place});"));
                 text.close("}");
@@ -219,7 +220,7 @@ impl C<'_> {
 
     fn print_free_union(&self, id: DeclarationId, text: &mut Text) {
         let Kind::Union(union) = &self.model.declaration(id).kind else { return };
-        text.open(format!("switch (({})value->_d) {{", self.label_type(&union.discriminator)));
+        text.open(format!("switch ({}) {{", self.chosen(union)));
         let cases = union.cases.iter().zip(self.case_names(union)).zip(self.boxed(id));
         for (((case, name), is_boxed), index) in cases.zip(0u32..) {
             self.print_labels(union, index, text);
@@ -255,20 +256,21 @@ impl C<'_> {
         text.line("memset(value, 0, sizeof *value);");
         text.close("}");
         text.open(format!("NEARCALL_COLD void nearcall_drop_{name}(void *exception) {{"));
-        text.line(format!("nearcall_free_{name}(({name} *)exception);"));
+        text.line(format!("nearcall_free_{name}(NEARCALL_CAST({name} *, exception));"));
         text.line("nearcall_free(exception);");
         text.close("}");
         text.line("/* The exception if it was this one, or null; the environment keeps it. */");
         text.open(format!(
             "NEARCALL_INLINE {name} *nearcall_raised_{name}(const nearcall_environment *env) {{"
         ));
-        text.line(format!("return ({name} *)nearcall_raised(env, ex_{name});"));
+        text.line(format!("return NEARCALL_CAST({name} *, nearcall_raised(env, ex_{name}));"));
         text.close("}");
         text.line("/* Raises it; what it holds is the environment's from here on. */");
         text.line(format!("NEARCALL_COLD void nearcall_raise_{name}(nearcall_environment *env,"));
         text.open(format!("    {name} exception) {{"));
-        text.line(format!("{name} *copy = ({name} *)nearcall_allocate(sizeof *copy);"));
-        text.open("if (copy != NULL) {");
+        text.line(format!("{name} *copy ="));
+        text.line(format!("    NEARCALL_CAST({name} *, nearcall_allocate(sizeof *copy));"));
+        text.open("if (copy != NEARCALL_NULL) {");
         text.line("*copy = exception;");
         text.label("} else {");
         text.line(format!("nearcall_free_{name}(&exception);"));

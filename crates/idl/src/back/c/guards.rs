@@ -82,6 +82,13 @@ pub fn print_functions(tag: &str, functions: Text, text: &mut Text) {
     text.line("");
 }
 
+/// The declaration of one of them, unless another header has defined it.
+pub fn print_unless_defined(tag: &str, declaration: &str, text: &mut Text) {
+    text.line(format!("#ifndef NEARCALL_HAS_FUNCTIONS_OF_{tag}"));
+    text.line(declaration);
+    text.line("#endif");
+}
+
 /// Eight digits, in which two texts differ.
 fn fingerprint(text: &str) -> String {
     hex(&digest(text))[..8].to_owned()

@@ -131,7 +131,10 @@ impl C<'_> {
         ));
         text.line(format!("    const char *name, const {server} *server,"));
         text.open("    nearcall_environment *env) {");
-        text.line(format!("return nearcall_export_with_{name}(domain, name, server, NULL, env);"));
+        text.line(format!(
+            "return nearcall_export_with_{name}(domain, name, server, \
+             NEARCALL_NULL, env);"
+        ));
         text.close("}");
         text.line("");
     }
@@ -144,7 +147,8 @@ impl C<'_> {
         text.open("    const char *name, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         let import = format!("nearcall_import(domain, name, &nearcall_interface_{name}");
-        text.line(format!("return (struct {name} *){import}, NULL, env);"));
+        text.line(format!("return NEARCALL_POINTER(struct {name} *, {import},"));
+        text.line("    NEARCALL_NULL, env));");
         text.close("}");
         text.line("/* The same with knobs. */");
         text.line(format!(
@@ -153,7 +157,8 @@ impl C<'_> {
         text.line("    const char *name, const nearcall_import_options *options,");
         text.open("    nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
-        text.line(format!("return (struct {name} *){import}, options, env);"));
+        text.line(format!("return NEARCALL_POINTER(struct {name} *, {import},"));
+        text.line("    options, env));");
         text.close("}");
         self.print_introductions(name, text);
         self.print_rebind(name, text);
@@ -163,16 +168,17 @@ impl C<'_> {
             "NEARCALL_INLINE {name} *nearcall_with_deadline_{name}(const {name} *client,"
         ));
         text.open("    uint64_t deadline_ns) {");
-        text.line("const nearcall_client *plain = (const nearcall_client *)client;");
-        text.line(format!("return (struct {name} *)nearcall_with_deadline(plain, deadline_ns);"));
+        text.line(format!("const nearcall_client *plain = {PLAIN};"));
+        text.line(format!("return NEARCALL_POINTER(struct {name} *,"));
+        text.line("    nearcall_with_deadline(plain, deadline_ns));");
         text.close("}");
         text.line("/* The binding by itself, to ask what nearcall.h asks of one. */");
         text.line(format!("NEARCALL_INLINE const nearcall_client *nearcall_binding_{name}("));
         text.open(format!("    const {name} *client) {{"));
-        text.line("return (const nearcall_client *)client;");
+        text.line(format!("return {PLAIN};"));
         text.close("}");
         text.open(format!("NEARCALL_INLINE void nearcall_release_{name}({name} *client) {{"));
-        text.line("nearcall_client_release((nearcall_client *)client);");
+        text.line("nearcall_client_release(NEARCALL_POINTER(nearcall_client *, client));");
         text.close("}");
         text.line("");
     }
@@ -185,9 +191,8 @@ impl C<'_> {
         text.line(format!("NEARCALL_INLINE {name} *nearcall_rebind_{name}(const {name} *client,"));
         text.open("    nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
-        text.line(format!(
-            "return (struct {name} *)nearcall_rebind((const nearcall_client *)client, env);"
-        ));
+        text.line(format!("return NEARCALL_POINTER(struct {name} *,"));
+        text.line(format!("    nearcall_rebind({PLAIN}, env));"));
         text.close("}");
     }
 
@@ -200,9 +205,9 @@ impl C<'_> {
         text.open("    int introduction, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         text.line(format!(
-            "return (struct {name} *)nearcall_introduced(domain, introduction, \
-             &nearcall_interface_{name}, env);"
+            "return NEARCALL_POINTER(struct {name} *, nearcall_introduced(domain, introduction,"
         ));
+        text.line(format!("    &nearcall_interface_{name}, env));"));
         text.close("}");
         text.line(
             "/* An introduction to the same server, for one import; the caller's, who closes it.",
@@ -211,7 +216,7 @@ impl C<'_> {
         text.line(format!("NEARCALL_INLINE int nearcall_introduce_{name}(const {name} *client,"));
         text.open("    nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
-        text.line("return nearcall_introduce((const nearcall_client *)client, env);");
+        text.line(format!("return nearcall_introduce({PLAIN}, env);"));
         text.close("}");
     }
 
@@ -479,7 +484,7 @@ impl C<'_> {
             }
             text.close("};");
             text.line("/* The runtime calls no procedure that the interface does not have. */");
-            text.line("entries[procedure](server, call);");
+            text.line(format!("entries[procedure](({server})server, call);"));
         }
         text.close("}");
         text.line("");
@@ -491,9 +496,8 @@ impl C<'_> {
         text.open("    const nearcall_export_options *options, nearcall_environment *env) {");
         text.line("nearcall_begin(env);");
         self.print_lacking(plan, text);
-        text.line("/* The loop takes it as a constant again. */");
         text.line(format!("return {export}(domain, name, &nearcall_interface_{name},"));
-        text.line(format!("    nearcall_{kind}loop_{name}, (void *)server, options, env);"));
+        text.line(format!("    nearcall_{kind}loop_{name}, server, options, env);"));
         text.close("}");
     }
 
@@ -511,6 +515,9 @@ impl C<'_> {
         }
     }
 }
+
+/// A client as the runtime knows it, in functions of a header, which C++ includes.
+const PLAIN: &str = "NEARCALL_POINTER(const nearcall_client *, client)";
 
 fn hash(hash: &[u8; 16]) -> String {
     hash.map(|byte| format!("0x{byte:02x}")).join(", ")
@@ -530,7 +537,7 @@ fn print_lend(name: &str, text: &mut Text) {
     text.line(format!("NEARCALL_INLINE void *nearcall_lend_to_{name}(const {name} *client,"));
     text.open("    size_t bytes, nearcall_environment *env) {");
     text.line("nearcall_begin(env);");
-    text.line("return nearcall_lend((const nearcall_client *)client, bytes, env);");
+    text.line(format!("return nearcall_lend({PLAIN}, bytes, env);"));
     text.close("}");
     text.line("");
 }

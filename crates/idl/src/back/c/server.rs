@@ -6,7 +6,7 @@ use crate::back::c::interface::Procedure;
 use crate::back::c::stub::{Printer, Side, message, payload_counts};
 use crate::back::c::text::Text;
 use crate::layout::{Root, Shape, shape};
-use crate::model::{Direction, Kind};
+use crate::model::Direction;
 use crate::plan::{Passing, ProcedurePlan, Step};
 
 impl C<'_> {
@@ -175,45 +175,7 @@ impl C<'_> {
         printer.print_frees(text, printer.allocated_takes(&plan.server.request));
         text.line("nearcall_environment_release(&nc_env);");
     }
-
-    /// Operations whose messages, or elements that come to memory of a caller's, are too long for a
-    /// stub's stack.
-    pub fn too_long(&self) -> Vec<crate::back::Unsupported> {
-        let mut found = Vec::new();
-        let mut refuse = |id, operation: &str, reason| {
-            let place = format!("{}::{operation}", self.model.declaration(id).name);
-            found.push(crate::back::Unsupported { place, reason });
-        };
-        for plan in &self.plan.interfaces {
-            let Kind::Interface(interface) = &self.model.declaration(plan.id).kind else {
-                continue;
-            };
-            for (operation, own) in interface.operations.iter().zip(&plan.procedures) {
-                let bytes = fixed_bytes(&own.client.request).max(reply_bytes(own));
-                if bytes > FIXED_BYTES_MAX {
-                    let reason = format!(
-                        "its fixed parameters take {bytes} bytes, and a stub in C has room for \
-                         {FIXED_BYTES_MAX}: declare large arrays as sequences"
-                    );
-                    refuse(plan.id, &operation.name, reason);
-                }
-                let bytes = self.spread_bytes(operation);
-                if bytes > FIXED_BYTES_MAX.into() {
-                    let reason = format!(
-                        "an element of a `prealloc` result takes {bytes} bytes, and a stub in C \
-                         has room for {FIXED_BYTES_MAX}: leave `prealloc` out"
-                    );
-                    refuse(plan.id, &operation.name, reason);
-                }
-            }
-        }
-        found
-    }
 }
-
-/// A stub has its messages, and elements that it judges, on the stack, of a thread that may have
-/// little.
-const FIXED_BYTES_MAX: u32 = 64 << 10;
 
 /// How a parameter is passed, if it is an argument.
 fn lent(plan: &ProcedurePlan, index: u32) -> Option<Passing> {

@@ -348,6 +348,7 @@ impl C<'_> {
         let Kind::Bitset(shape) = &self.model.declaration(id).kind else { return };
         let (name, word) = (self.names.declaration(id), self.word(id));
         let names = self.names.beside(shape.fields.iter().map(|field| &*field.name));
+        let bits = cast((word, "uint64_t"), "bits");
         for (field, own) in shape.fields.iter().zip(names) {
             let mask = u64::MAX >> (64 - u32::from(field.width.clamp(1, 64)));
             let (declared, at) = (primitive_name(field.declared), field.position);
@@ -356,22 +357,23 @@ impl C<'_> {
             let signed = ["int8_t", "int16_t", "int32_t", "int64_t"].contains(&declared);
             match signed {
                 // To the top and down again, so that the sign goes with it.
-                true => text.line(format!(
-                    "return ({declared})((int64_t)((uint64_t)bits << {up}) >> {});",
-                    64 - field.width
-                )),
-                false => text.line(format!(
-                    "return ({declared})(((uint64_t)bits >> {at}) & UINT64_C({mask}));"
-                )),
+                true => {
+                    let shifted = format!("NEARCALL_CAST(int64_t, {bits} << {up})");
+                    let down = format!("{shifted} >> {}", 64 - field.width);
+                    text.line(format!("return {};", cast(("int64_t", declared), &down)));
+                }
+                false => {
+                    let masked = format!("({bits} >> {at}) & UINT64_C({mask})");
+                    text.line(format!("return {};", cast(("uint64_t", declared), &masked)));
+                }
             }
             text.close("}");
             let head = format!("NEARCALL_INLINE {name} {name}_set_{own}({name} bits,");
             text.open(format!("{head} {declared} value) {{"));
-            text.line(format!(
-                "return ({word})(((uint64_t)bits & ~(UINT64_C({mask}) << {at})) | \
-                 (((uint64_t)value & \
-                 UINT64_C({mask})) << {at}));"
-            ));
+            let others = format!("({bits} & ~(UINT64_C({mask}) << {at}))");
+            let value = cast((declared, "uint64_t"), "value");
+            let all = format!("{others} | (({value} & UINT64_C({mask})) << {at})");
+            text.line(format!("return {};", cast(("uint64_t", word), &all)));
             text.close("}");
         }
     }
@@ -411,6 +413,12 @@ impl C<'_> {
         }
     }
 
+    /// What chooses among the labels of a union, in functions of a header.
+    pub fn chosen(&self, union: &crate::model::Union) -> String {
+        let declared = self.type_name(self.resolved(&union.discriminator));
+        cast((&declared, self.label_type(&union.discriminator)), "value->_d")
+    }
+
     /// A label of a union as a number.
     pub fn label(&self, value: &Value) -> String {
         match value {
@@ -420,6 +428,14 @@ impl C<'_> {
             Value::Enumerator(id, index) => self.names.enumerator(*id, *index).to_owned(),
             Value::Float(_) | Value::String(_) => String::from("0"),
         }
+    }
+}
+
+/// A value of one type as one of another, in functions of a header.
+fn cast((from, to): (&str, &str), value: &str) -> String {
+    match from == to {
+        true => String::from(value),
+        false => format!("NEARCALL_CAST({to}, {value})"),
     }
 }
 

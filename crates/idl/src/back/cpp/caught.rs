@@ -27,7 +27,7 @@ impl Cpp<'_, '_> {
                 &self.c.model.declaration(*id).kind,
                 Kind::Exception(members) if members.is_empty()
             );
-            let name = if is_empty { "" } else { "thrown" };
+            let name = if is_empty { "" } else { "nc_caught" };
             text.label(format!("}} catch (const {own} &{name}) {{"));
             text.line(format!("::{c} nc_raised;"));
             text.line("::std::memset(&nc_raised, 0, sizeof nc_raised);");
@@ -35,7 +35,7 @@ impl Cpp<'_, '_> {
                 text.line("try {");
                 let name = quoted(&self.c.model.declaration(*id).name.to_string());
                 text.line(format!(
-                    "    ::nearcall::detail::give_named({name}, thrown, nc_raised, 0);"
+                    "    ::nearcall::detail::give_named({name}, nc_caught, nc_raised, 0);"
                 ));
                 text.line(format!("    ::nearcall_raise_{c}(nc_env, nc_raised);"));
                 text.line("} catch (...) {");

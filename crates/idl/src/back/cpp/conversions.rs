@@ -136,7 +136,11 @@ impl Cpp<'_, '_> {
 
     fn open_switch(&self, value: &str, union: &Union, text: &mut Text) {
         let label = self.c.label_type(&union.discriminator);
-        text.line(format!("switch (static_cast<{label}>({value}._d)) {{"));
+        let discriminator = format!("{value}._d");
+        text.line(match self.c.type_name(self.c.resolved(&union.discriminator)) == label {
+            true => format!("switch ({discriminator}) {{"),
+            false => format!("switch (static_cast<{label}>({discriminator})) {{"),
+        });
     }
 
     /// Where the discriminator selects no case, there is nothing but `none` to be done.

@@ -110,7 +110,8 @@ impl Cpp<'_, '_> {
             let (declared, local) = (self.value_type(parameter), local_of(own));
             match self.stands(procedure, index, parameter) {
                 Stands::Word => {
-                    arguments.push(format!("static_cast<{declared}>(nc_call->{own})"));
+                    let came = format!("nc_call->{own}");
+                    arguments.push(self.word(&parameter.declared, &declared, &came));
                 }
                 Stands::Descriptor(one) => {
                     let made = descriptors::made(one, &format!("nc_call->{own}"));

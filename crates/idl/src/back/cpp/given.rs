@@ -5,7 +5,7 @@ use crate::back::c::text::Text;
 use crate::back::c::types::quoted;
 use crate::back::cpp::Cpp;
 use crate::layout::{Shape, shape};
-use crate::model::{Operation, Type};
+use crate::model::{Kind, Operation, Type};
 
 /// How an argument of C++ is given to a function of C.
 pub struct Given {
@@ -33,6 +33,15 @@ const RETURNED: &str = "returned";
 const ITEM: &str = "item";
 
 impl Cpp<'_, '_> {
+    /// A scalar as one of a type of the other language: they have all in common but enums.
+    pub fn word(&self, declared: &Type, target: &str, value: &str) -> String {
+        let is_enum = match self.c.resolved(declared) {
+            Type::Named(id) => matches!(self.c.model.declaration(*id).kind, Kind::Enum(_)),
+            _ => false,
+        };
+        if is_enum { format!("static_cast<{target}>({value})") } else { String::from(value) }
+    }
+
     /// Gives a value to C, so many levels deep. What is no number may not fit, and is refused by
     /// its name.
     pub fn given_named(

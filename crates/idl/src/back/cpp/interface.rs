@@ -253,9 +253,7 @@ impl Cpp<'_, '_> {
             return given_memory(&record, own, text);
         }
         match self.stands(procedure, index, parameter) {
-            Stands::Word => {
-                Given::plain(format!("static_cast<{}>({own})", self.c.type_name(declared)))
-            }
+            Stands::Word => Given::plain(self.word(declared, &self.c.type_name(declared), own)),
             Stands::Text => {
                 let name = quoted(&parameter.name);
                 text.line(format!("::nearcall::detail::check_text({name}, {own});"));
@@ -319,11 +317,11 @@ impl Cpp<'_, '_> {
     pub fn print_thrown(&self, procedure: Procedure<'_>, text: &mut Text) {
         for id in &procedure.operation.raises {
             let (c, own) = (self.c.names.declaration(*id), self.path(*id));
-            text.open(format!("if (const ::{c} *raised = ::nearcall_raised_{c}(&nc_env)) {{"));
-            text.line(format!("{own} thrown;"));
-            text.line("nc_take(*raised, thrown);");
+            text.open(format!("if (const ::{c} *nc_raised = ::nearcall_raised_{c}(&nc_env)) {{"));
+            text.line(format!("{own} nc_thrown;"));
+            text.line("nc_take(*nc_raised, nc_thrown);");
             text.line("::nearcall_environment_release(&nc_env);");
-            text.line("throw thrown;");
+            text.line("throw nc_thrown;");
             text.close("}");
         }
         text.open("if (nc_env.outcome != NEARCALL_RETURNED) {");
@@ -435,7 +433,7 @@ impl Cpp<'_, '_> {
         for ((parameter, own), index) in all {
             let (declared, given) = (self.type_name(&parameter.declared), local_of(own));
             match self.stands(procedure, index, parameter) {
-                Stands::Word => arguments.push(format!("static_cast<{declared}>({own})")),
+                Stands::Word => arguments.push(self.word(&parameter.declared, &declared, own)),
                 Stands::Descriptor(_) => arguments.push(format!("::std::move({given})")),
                 Stands::NewDescriptor(one) => {
                     after.push(format!("*{own} = {};", descriptors::moved(one, &given)));
