@@ -29,6 +29,7 @@ mod knobs;
 mod log;
 mod masked;
 mod messages;
+mod methods;
 mod pending;
 mod read;
 mod release;

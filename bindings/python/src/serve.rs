@@ -15,6 +15,7 @@ use crate::domain::domain;
 use crate::errors;
 use crate::knobs::Given;
 use crate::messages::{self, Filled, Fixed, Side};
+use crate::methods;
 use crate::read::Unread;
 use crate::serve_awaited;
 use crate::served_exchange::ExchangeCall;
@@ -85,16 +86,7 @@ impl Clerk {
         let policy: Option<PathBuf> = Given::from_python("policy", policy)?;
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
-        let functions = plan.procedures.iter().map(|procedure| {
-            let Some(name) = &procedure.function else { return Ok(None) };
-            let function = server.getattr(name.bind(py))?;
-            let function = match wakes {
-                Some(_) => awaited(procedure, function),
-                None => entered(procedure, function),
-            };
-            function.map(Some)
-        });
-        let functions = functions.collect::<PyResult<_>>()?;
+        let functions = methods::of(server, &plan, wakes.is_some())?;
         let object = Arc::new(Object { plan, is_awaited: wakes.is_some(), functions });
         let entries = ServedObject { object, inbox: wakes.map(Wakes::inbox).cloned() };
         let mut options = ExportOptions::default();
@@ -148,76 +140,6 @@ impl Clerk {
         let clerk = clerk.as_ref();
         clerk.map(ask).ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
     }
-}
-
-/// A method that can be entered: one that is awaited would not run, and seem to have run.
-fn entered(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let inspect = function.py().import("inspect")?;
-    for kind in ["iscoroutinefunction", "isasyncgenfunction"] {
-        if inspect.call_method1(kind, (&function,))?.is_truthy()? {
-            let why = "only the methods of an AsyncServer are awaited";
-            let message = format!("{} is `async def`: {why}", procedure.name);
-            return Err(PyTypeError::new_err(message));
-        }
-    }
-    Ok(function.unbind())
-}
-
-/// A method that is awaited: what opens a feed to the client makes its items one by one.
-fn awaited(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let inspect = function.py().import("inspect")?;
-    if matches!(procedure.role, Role::OpensSource { .. }) {
-        for (kind, found) in
-            [("iscoroutinefunction", "a coroutine"), ("isgeneratorfunction", "a generator")]
-        {
-            if inspect.call_method1(kind, (&function,))?.is_truthy()? {
-                let name = procedure.name;
-                let message = format!("{name} is {found}: its items come of an async generator");
-                return Err(PyTypeError::new_err(message));
-            }
-        }
-    } else if let Some(found) = not_awaited(&inspect, &function)? {
-        return Err(PyTypeError::new_err(format!("{} is {found}", procedure.name)));
-    }
-    Ok(function.unbind())
-}
-
-/// What a function is that evaluates to nothing that can be awaited, and what it has to be. Of
-/// another kind of callable, and of a function that says whose place it has taken
-/// (`functools.wraps`), nobody can tell.
-fn not_awaited(
-    inspect: &Bound<'_, PyModule>,
-    function: &Bound<'_, PyAny>,
-) -> PyResult<Option<&'static str>> {
-    let is = |kind: &str, what: &Bound<'_, PyAny>| inspect.call_method1(kind, (what,))?.is_truthy();
-    for kind in ["isasyncgenfunction", "isgeneratorfunction"] {
-        if is(kind, function)? {
-            if is_marked(inspect, function)? {
-                return Ok(None);
-            }
-            return Ok(Some("a generator, and opens no feed to the client: it must not `yield`"));
-        }
-    }
-    let own = function.getattr_opt("__func__")?.unwrap_or_else(|| function.clone());
-    let is_plain = is("isfunction", &own)? && !own.hasattr("__wrapped__")?;
-    let is_awaited = !is_plain || is("iscoroutinefunction", &own)?;
-    let plain = "a plain `def`: the methods of an AsyncServer are awaited, write `async def`";
-    Ok((!is_awaited).then_some(plain))
-}
-
-/// Whether what a generator function evaluates to can be awaited: `types.coroutine` has said so in
-/// its code, which a method shares, and which `functools.partial` has inside.
-fn is_marked(inspect: &Bound<'_, PyModule>, function: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let mut own = function.clone();
-    let code = loop {
-        if let Some(code) = own.getattr_opt("__code__")? {
-            break code;
-        }
-        let Some(inner) = own.getattr_opt("func")? else { return Ok(false) };
-        own = inner;
-    };
-    let flag: u32 = inspect.getattr("CO_ITERABLE_COROUTINE")?.extract()?;
-    Ok(code.getattr("co_flags")?.extract::<u32>()? & flag != 0)
 }
 
 /// What a policy file says.

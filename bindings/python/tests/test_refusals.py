@@ -353,13 +353,15 @@ def test_procedures_that_would_have_to_be_awaited_are_not_exported(shapes: Shape
         def add(self, a: int, b: int) -> int:
             return a + b
 
-    with pytest.raises(TypeError, match="^null is `async def`: only the methods of an AsyncServer"):
+    told = "^Awaited.null is `async def`: only the methods of an AsyncServer"
+    with pytest.raises(TypeError, match=told):
         nearcall.export("awaited", Awaited())
 
 
 def test_several_results_are_a_tuple(shapes: Shapes, monkeypatch: pytest.MonkeyPatch) -> None:
-    def meet(self: object, given: typing.Any, maybe: object) -> object:
-        return [given, given.place, maybe]
+    def meet(self: object, *given: typing.Any) -> object:
+        person, maybe = given
+        return [person, person.place, maybe]
 
     served = dict.fromkeys(shapes.ShapesServer.__abstractmethods__, meet)
     server = type("Served", (shapes.ShapesServer,), served)()

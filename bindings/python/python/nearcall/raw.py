@@ -355,6 +355,9 @@ def export(
 
     The name is there for as long as somebody holds what is returned: keep it, or use ``with``.
 
+    ``TypeError`` if a method cannot be called as the interface calls it, as far as that is known:
+    of a function written in Python by what it takes, in which order, and whether it is ``async``.
+
     An :class:`AsyncServer` is exported by a task: the running event loop awaits its procedures."""
     wakes = None
     if isinstance(server, AsyncServer):
@@ -362,9 +365,12 @@ def export(
         from nearcall import waiting
 
         wakes = waiting.wakes()
-    elif not isinstance(server, Server):
-        found = type(server).__name__
+    interface = getattr(server, "_interface", None)
+    if not isinstance(server, AsyncServer | Server) or not isinstance(interface, Interface):
+        given: object = server
+        found = type(given).__name__
+        if isinstance(given, type):
+            found = f"the class {given.__name__}"
         raise TypeError(f"{found} where an object of a generated server class is wanted")
-    interface = type(server)._interface
     place = (name, directory)
     return Exported(Clerk(interface, place, server, is_open_to_anyone, policy, wakes))
