@@ -1,6 +1,7 @@
 //! Serving: procedures written in Python, entered from the domain's processors.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::name::Scope;
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::descriptor::Came;
-use crate::domain::domain;
+use crate::domain::{check_own, domain};
 use crate::errors;
 use crate::knobs::Given;
 use crate::messages::{self, Filled, Fixed, Side};
@@ -21,6 +22,7 @@ use crate::serve_awaited;
 use crate::served_exchange::ExchangeCall;
 use crate::served_feed::FeedCall;
 use crate::served_one_way::OneWayCall;
+use crate::shown::{self, shown};
 use crate::table::{Message, Plan, Procedure, Role, Table};
 use crate::tables::Interface;
 use crate::thread_state;
@@ -30,7 +32,12 @@ use crate::wrong::Wrong;
 /// An exported interface.
 #[pyclass(frozen, module = "nearcall._native")]
 pub struct Clerk {
+    /// Not locked by who has the interpreter's lock: who has this one may wait for that.
     clerk: Mutex<Option<nearcall::Clerk>>,
+    /// What it exports, and as what.
+    plan: Arc<Plan>,
+    name: String,
+    is_withdrawn: AtomicBool,
 }
 
 /// A server's methods.
@@ -87,7 +94,8 @@ impl Clerk {
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
         let functions = methods::of(server, &plan, wakes.is_some())?;
-        let object = Arc::new(Object { plan, is_awaited: wakes.is_some(), functions });
+        let object =
+            Arc::new(Object { plan: Arc::clone(&plan), is_awaited: wakes.is_some(), functions });
         let entries = ServedObject { object, inbox: wakes.map(Wakes::inbox).cloned() };
         let mut options = ExportOptions::default();
         options.scope = directory.map(Scope::Directory);
@@ -102,13 +110,18 @@ impl Clerk {
         let clerk = py
             .detach(|| nearcall::Clerk::export_with(domain, &name, entries, options))
             .map_err(|error| errors::of_export(py, &error))?;
-        Ok(Clerk { clerk: Mutex::new(Some(clerk)) })
+        let (clerk, is_withdrawn) = (Mutex::new(Some(clerk)), AtomicBool::new(false));
+        Ok(Clerk { clerk, plan, name, is_withdrawn })
     }
 
     /// Withdraws the name and revokes its bindings; calls that run are finished.
     fn withdraw(&self, py: Python<'_>) {
-        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| drop(clerk));
+        // Relaxed: for who looks at it, and nothing else.
+        self.is_withdrawn.store(true, Ordering::Relaxed);
+        py.detach(|| {
+            let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(clerk);
+        });
     }
 
     /// Who may bind is what the policy file of this path says from here on. Bindings of which it
@@ -117,28 +130,44 @@ impl Clerk {
     fn set_policy(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<usize> {
         let path = PathBuf::from_python("path", path)?;
         let rules = rules(py, &path)?;
-        let set = self.with(|clerk| py.detach(|| clerk.set_policy(rules)))?;
+        let set = self.with(py, |clerk| clerk.set_policy(rules))?;
         set.map_err(|error| errors::of_export(py, &error))
     }
 
     /// The socket file that stands for the name.
     #[getter]
-    fn path(&self) -> PyResult<String> {
-        self.with(|clerk| clerk.path().display().to_string())
+    fn path(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |clerk| clerk.path().display().to_string())
     }
 
     /// How many bindings there are to it now.
     #[getter]
-    fn binding_count(&self) -> PyResult<usize> {
-        self.with(nearcall::Clerk::binding_count)
+    fn binding_count(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, nearcall::Clerk::binding_count)
+    }
+
+    fn __repr__(&self) -> String {
+        // Relaxed: as above.
+        let state = match self.is_withdrawn.load(Ordering::Relaxed) {
+            _ if check_own().is_err() => shown::PARENTS,
+            true => "withdrawn",
+            false => "open",
+        };
+        shown("Clerk", &format!("of {} at '{}'", self.plan.descriptor.name, self.name), state)
     }
 }
 
 impl Clerk {
-    fn with<T>(&self, ask: impl FnOnce(&nearcall::Clerk) -> T) -> PyResult<T> {
-        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
-        let clerk = clerk.as_ref();
-        clerk.map(ask).ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&nearcall::Clerk) -> T + Send,
+    ) -> PyResult<T> {
+        let asked = py.detach(|| {
+            let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
+            clerk.as_ref().map(ask)
+        });
+        asked.ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
     }
 }
 

@@ -19,6 +19,7 @@ from nearcall._native import (
     open_feed,
 )
 from nearcall.feeds import Feed, Sink
+from nearcall.shown import shown
 
 if typing.TYPE_CHECKING:
     import ctypes
@@ -151,6 +152,9 @@ class _Bound:
             raise TypeError(f"{found} where a Binding is wanted: {own}.import_(name) makes one")
         self._binding = binding
 
+    def __repr__(self) -> str:
+        return shown(self, "_binding")
+
     @classmethod
     def import_(
         cls,
@@ -244,6 +248,9 @@ class Posting:
     def __init__(self, binding: Binding) -> None:
         self._post: typing.Callable[..., Pending[typing.Any]] = binding.post
 
+    def __repr__(self) -> str:
+        return shown(self, "_post")
+
 
 class AsyncClient(_Bound):
     """Calls an interface; every call is awaited. The runtime wakes the event loop, and no thread
@@ -318,6 +325,9 @@ class Exported:
 
     def __init__(self, clerk: Clerk) -> None:
         self._clerk = clerk
+
+    def __repr__(self) -> str:
+        return shown(self, "_clerk")
 
     @property
     def clerk(self) -> Clerk:
