@@ -228,7 +228,20 @@ fn whole(number: &Bound<'_, PyInt>, allowed: &dyn Fn() -> String) -> Result<i128
 pub fn wrong_type(value: &Bound<'_, PyAny>, wanted: &str) -> Wrong {
     let found = value.get_type().name().map(|name| name.to_string());
     let found = found.unwrap_or_else(|_| String::from("something else"));
-    Wrong::Type { of: String::new(), why: format!("{found} where {wanted} is wanted") }
+    let elements = elements_of(value).map(|elements| format!(" of {elements}"));
+    let elements = elements.unwrap_or_default();
+    Wrong::Type { of: String::new(), why: format!("{found}{elements} where {wanted} is wanted") }
+}
+
+/// What an array of NumPy's has for elements (its `dtype`). `None`: it is no such array.
+pub fn elements_of<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    // Where nobody has imported NumPy there are no arrays.
+    if !value.hasattr(intern!(value.py(), "__array_interface__")).ok()? {
+        return None;
+    }
+    let class = value.py().import("numpy").ok()?.getattr("ndarray").ok()?;
+    let is_array = value.is_instance(&class).ok()?;
+    is_array.then(|| value.getattr("dtype").ok()).flatten()
 }
 
 /// A boolean of Python.
@@ -240,6 +253,7 @@ pub fn truth(value: &Bound<'_, PyAny>) -> Result<bool, Wrong> {
 fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
     if !value.is_instance_of::<PyFloat>() && !value.is_instance_of::<PyInt>() {
         check_mask(value)?;
+        check_real(value)?;
     }
     // Once: what a value's own method does and raises is its user's, an interrupt as well.
     let error = match value.extract() {
@@ -253,6 +267,16 @@ fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
         }
     }
     Err(Wrong::Python(error))
+}
+
+/// Refuses a complex number of NumPy's, which would be made a number without its imaginary part.
+fn check_real(value: &Bound<'_, PyAny>) -> Result<(), Wrong> {
+    let py = value.py();
+    let Some(elements) = value.getattr_opt(intern!(py, "dtype"))? else { return Ok(()) };
+    match elements.getattr_opt(intern!(py, "kind"))? {
+        Some(kind) if kind.eq("c")? => Err(wrong_type(value, "a float")),
+        _ => Ok(()),
+    }
 }
 
 fn letter(value: &Bound<'_, PyAny>) -> Result<char, Wrong> {
