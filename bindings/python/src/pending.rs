@@ -130,7 +130,10 @@ impl Pending {
             }
             match reply.take() {
                 Ok(replied) => results(py, &self.plan, procedure, replied),
-                Err(error) => Err(errors::of_call(py, &error)),
+                Err(error) => {
+                    let passed = again.as_deref().map_or(&[][..], |again| &again.filled.passed);
+                    Err(errors::of_call_with(py, &error, passed))
+                }
             }
         })
     }

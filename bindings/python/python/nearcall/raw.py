@@ -254,8 +254,8 @@ class Posting:
 
 class AsyncClient(_Bound):
     """Calls an interface; every call is awaited. The runtime wakes the event loop, and no thread
-    waits; but for calls of ``@idempotent`` operations, which may be made once more, for those with
-    long arguments, which take long to copy, and for what opens or carries a feed.
+    waits; but for calls with long arguments, which take long to copy, for what opens or carries a
+    feed, and for a call of an ``@idempotent`` operation that is made once more.
 
     When the task that awaits a call is cancelled, the call is aborted like one whose deadline has
     passed: at once, or within 20 ms if a thread waits for it, and the server can see it. A feed

@@ -215,14 +215,17 @@ async def called(binding: Binding, procedure: int, *arguments: object) -> typing
     if begun is None:
         return await until_cancelled(binding.call, procedure, *arguments)
     try:
-        while not begun.poll():
+        while not (polled := begun.poll()):
             if begun.is_woken:
                 await asyncio.sleep(0)
             else:
                 await _woken(parked, begun.number)
-        return begun.outcome()
+        if isinstance(polled, bool):
+            return begun.outcome()
     finally:
         begun.give_up()
+    # Its server has ended, and it may run twice: to bind anew takes a while.
+    return await until_cancelled(polled.collect)
 
 
 def in_thread(
