@@ -207,7 +207,7 @@ pub fn integer(value: &Bound<'_, PyAny>, allowed: &dyn Fn() -> String) -> Result
         return Err(wrong_type(value, "an int"));
     }
     // Once: what a value's own method does and raises is its user's, an interrupt as well.
-    let number = value.call_method0(name)?;
+    let number = value.call_method0(name).map_err(|error| not_one(value, "an int", error))?;
     whole(number.cast().map_err(|_| wrong_type(&number, "an int"))?, allowed)
 }
 
@@ -266,15 +266,26 @@ fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
             return Err(wrong_type(value, "a float"));
         }
     }
-    Err(Wrong::Python(error))
+    Err(not_one(value, "a float", error))
 }
 
-/// Refuses a complex number of NumPy's, which would be made a number without its imaginary part.
+/// Why a value that has such a method gives no number: of an array with more than one element, or
+/// none, what it is, and of all others what they say themselves.
+fn not_one(value: &Bound<'_, PyAny>, wanted: &str, error: PyErr) -> Wrong {
+    match elements_of(value) {
+        Some(_) if error.is_instance_of::<PyTypeError>(value.py()) => wrong_type(value, wanted),
+        _ => Wrong::Python(error),
+    }
+}
+
+/// Refuses what NumPy would make a number of that is none: a complex one, without its imaginary
+/// part, or a text, by what it says.
 fn check_real(value: &Bound<'_, PyAny>) -> Result<(), Wrong> {
     let py = value.py();
     let Some(elements) = value.getattr_opt(intern!(py, "dtype"))? else { return Ok(()) };
-    match elements.getattr_opt(intern!(py, "kind"))? {
-        Some(kind) if kind.eq("c")? => Err(wrong_type(value, "a float")),
+    let Some(kind) = elements.getattr_opt(intern!(py, "kind"))? else { return Ok(()) };
+    match kind.extract::<char>() {
+        Ok('c' | 'S' | 'T' | 'U' | 'V' | 'M' | 'm') => Err(wrong_type(value, "a float")),
         _ => Ok(()),
     }
 }

@@ -262,11 +262,24 @@ def test_an_array_of_what_is_no_number_is_told_by_its_elements(
     assert says(lambda: rust.letters([], numpy.zeros(2, numpy.int64))) == choices
 
 
-def test_a_complex_number_of_numpys_is_no_float(rust: typing.Any) -> None:
-    for kind in (numpy.complex64, numpy.complex128):
-        for call in (lambda one: rust.scale([0.0, one], 1.0), lambda one: rust.scale([], one)):
-            with pytest.raises(TypeError, match=f"{kind.__name__} where a float is wanted$"):
-                call(kind(1 + 2j))
+def test_what_numpy_would_make_a_float_of_is_none(rust: typing.Any) -> None:
+    text, times = numpy.str_("1.5"), numpy.datetime64("2020")
+    for one in (numpy.complex64(1 + 2j), numpy.complex128(1 + 2j), text, numpy.bytes_(b"1"), times):
+        for call in (lambda: rust.scale([0.0, one], 1.0), lambda: rust.scale([], one)):
+            told = rf": {type(one).__name__} where a float is wanted$"
+            with pytest.raises(TypeError, match=told):
+                call()
+
+
+def test_an_array_is_no_number(rust: typing.Any) -> None:
+    for array in (numpy.zeros(2), numpy.zeros(0, "int64"), numpy.zeros(2, "datetime64[s]")):
+        told = f"ndarray of {array.dtype}".replace("[", r"\[").replace("]", r"\]")
+        with pytest.raises(TypeError, match=f"^a: {told} where an int is wanted$"):
+            rust.add(array, 1)
+        with pytest.raises(TypeError, match=f"^factor: {told} where a float is wanted$"):
+            rust.scale([], array)
+    assert rust.add(numpy.array(2), 3) == 5
+    assert list(rust.scale([2.0], numpy.array(1.5))) == [3.0]
     assert list(rust.scale([numpy.float16(1.5), numpy.int8(2)], 2.0)) == [3.0, 4.0]
 
 
