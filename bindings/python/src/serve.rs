@@ -427,7 +427,7 @@ pub fn refused(py: Python<'_>, (wrong, label): (Wrong, &'static str)) -> Unserve
     let wrong = wrong.named(label);
     let refusal = match &wrong {
         Wrong::Bound { over, .. } => Some(Refusal::Results(UsageError::OverBound(over.clone()))),
-        Wrong::Range { beyond, .. } | Wrong::Nesting(beyond) => {
+        Wrong::Range { beyond, .. } | Wrong::Nesting { beyond, .. } => {
             Some(Refusal::Results(UsageError::OutOfRange(Box::new(beyond.clone()))))
         }
         Wrong::NotOpen { wanted, .. } => {
