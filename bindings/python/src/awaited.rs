@@ -3,7 +3,9 @@
 //!
 //! ```text
 //!   await client.add(2, 3) ─▶ begin ─▶ poll: claim, fill, post ─▶ poll … ─▶ outcome
-//!                                └──────── give_up: the task was cancelled ─▶ the server sees it
+//!                                ├──────── give_up: the task was cancelled ─▶ the server sees it
+//!                                └──────── its server has ended, and it may run twice ─▶ Pending,
+//!                                          which a thread collects: it binds anew, and may wait
 //! ```
 
 use std::pin::Pin;
@@ -12,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
 use nearcall::CallError;
-use nearcall::raw::{Awaiting, Claiming, Client, Reply};
+use nearcall::raw::{Awaiting, Claiming, Client, Reply, is_worth_another_try};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -22,6 +24,7 @@ use send_wrapper::SendWrapper;
 use crate::call::{Binding, Replied, fill_call, replied, results};
 use crate::errors;
 use crate::messages::{Filled, Side};
+use crate::pending::{Again, Pending, UnderWay};
 use crate::serve_awaited::ServedCall;
 use crate::table::{Plan, Procedure};
 use crate::wakes::{CallWaker, Wakes, wake_number};
@@ -52,6 +55,8 @@ pub struct AwaitedCall {
     procedure: usize,
     /// The call that is served by who awaits it, if one is.
     within: Option<Py<ServedCall>>,
+    /// When both tries are over of what may run twice.
+    until_ns: u64,
     waker: Arc<CallWaker>,
     /// Its last poll has woken it.
     is_woken: AtomicBool,
@@ -65,9 +70,25 @@ enum State {
     Over,
 }
 
+/// How far a poll has come.
+enum Went {
+    /// It waits.
+    On,
+    Over(PyResult<Py<PyAny>>),
+    /// The first try of what may run twice; the next life of its server may have the second.
+    Lost(Box<CallError>),
+}
+
+/// What a poll says.
+#[derive(IntoPyObject)]
+pub enum Polled {
+    IsOver(bool),
+    Again(Pending),
+}
+
 /// Begins a call of the procedure of this index, which `wakes` is to tell of; in the middle of the
-/// call `within`, if that is given. `None`: a thread is to make it, as it may have to be made once
-/// more, or as its arguments take long to copy.
+/// call `within`, if that is given. `None`: a thread is to make it, as its arguments take long to
+/// copy.
 #[pyfunction]
 #[pyo3(signature = (binding, wakes, within, procedure, *arguments))]
 pub fn begin(
@@ -78,13 +99,15 @@ pub fn begin(
     arguments: &Bound<'_, PyTuple>,
 ) -> PyResult<Option<AwaitedCall>> {
     let binding = binding.get();
-    if binding.plan().procedures.get(procedure).is_some_and(|plan| plan.is_retried) {
-        return Ok(None);
-    }
     let (plan, filled) = binding.filled(procedure, arguments, Side::Client)?;
     if filled.variable_bytes() > LOOP_BYTES_MAX {
         return Ok(None);
     }
+    let until_ns = match (&within, plan.is_retried) {
+        (_, false) => 0,
+        (None, true) => binding.client().until_ns(),
+        (Some(served), true) => served.get().within(|| binding.client().until_ns()),
+    };
     let going = Going::new(binding.client().clone(), |client| {
         Stage::Claiming(client.claim_awaited_of_class(plan.class, procedure as u32))
     });
@@ -92,6 +115,7 @@ pub fn begin(
         plan: Arc::clone(binding.plan()),
         procedure,
         within,
+        until_ns,
         waker: Arc::new(CallWaker::new(wake_number(), wakes.inbox())),
         is_woken: AtomicBool::new(false),
         state: Mutex::new(State::Going(going, filled)),
@@ -112,13 +136,8 @@ impl AwaitedCall {
         std::mem::replace(&mut *self.state(), State::Over)
     }
 
-    /// Goes on; what came of it, once there is something.
-    fn advance(
-        &self,
-        py: Python<'_>,
-        going: &mut Going,
-        filled: &Filled,
-    ) -> Option<PyResult<Py<PyAny>>> {
+    /// Goes on, and says how far.
+    fn advance(&self, py: Python<'_>, going: &mut Going, filled: &Filled) -> Went {
         let waker = Waker::from(Arc::clone(&self.waker));
         let procedure = self.procedure();
         let called = (procedure, self.procedure as u32);
@@ -132,15 +151,27 @@ impl AwaitedCall {
                     None => poll(),
                 })
             });
-            Some(match polled.take() {
-                Poll::Pending => return None,
+            Went::Over(match polled.take() {
+                Poll::Pending => return Went::On,
                 Poll::Ready(Ok(Some(replied))) => {
                     results(py, &self.plan, procedure, replied).map(Bound::unbind)
                 }
                 Poll::Ready(Ok(None)) => Ok(py.None()),
-                Poll::Ready(Err(error)) => Err(errors::of_call_with(py, &error, &filled.passed)),
+                Poll::Ready(Err(error)) => {
+                    if procedure.is_retried && is_worth_another_try(&error) {
+                        return Went::Lost(error);
+                    }
+                    Err(errors::of_call_with(py, &error, &filled.passed))
+                }
             })
         })
+    }
+
+    /// The call of which this became of the first try, for a thread to collect.
+    fn again(&self, going: Going, filled: Filled, lost: Box<CallError>) -> Pending {
+        let under_way = UnderWay::new(going.into_owner(), |_| Some(Err(lost)));
+        let again = Again { until_ns: self.until_ns, filled };
+        Pending::new((under_way, Some(Box::new(again))), Arc::clone(&self.plan), self.procedure)
     }
 }
 
@@ -186,26 +217,28 @@ impl AwaitedCall {
         self.is_woken.load(Ordering::Relaxed)
     }
 
-    /// Goes on as far as it can without waiting. True: it is over.
-    fn poll(&self, py: Python<'_>) -> bool {
+    /// Goes on as far as it can without waiting. True: it is over. A call in its place, which a
+    /// thread is to collect: its server has ended, and it may run twice.
+    fn poll(&self, py: Python<'_>) -> Polled {
         let (mut going, filled) = match self.take() {
             State::Going(going, filled) => (going, filled),
             over => {
                 *self.state() = over;
-                return true;
+                return Polled::IsOver(true);
             }
         };
         self.waker.begin_poll();
-        let outcome = self.advance(py, &mut going, &filled);
+        let went = self.advance(py, &mut going, &filled);
         let is_woken = self.waker.end_poll();
         // Relaxed: as above.
         self.is_woken.store(is_woken, Ordering::Relaxed);
-        let is_over = outcome.is_some();
-        *self.state() = match outcome {
-            Some(outcome) => State::Ended(outcome),
-            None => State::Going(going, filled),
+        let (state, polled) = match went {
+            Went::On => (State::Going(going, filled), Polled::IsOver(false)),
+            Went::Over(outcome) => (State::Ended(outcome), Polled::IsOver(true)),
+            Went::Lost(error) => (State::Over, Polled::Again(self.again(going, filled, error))),
         };
-        is_over
+        *self.state() = state;
+        polled
     }
 
     /// What the call evaluates to, or raises, once it is over. Once.

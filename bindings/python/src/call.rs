@@ -306,6 +306,10 @@ impl Binding {
     fn astack_count(&self) -> u32 {
         self.client.binding().astack_count()
     }
+
+    fn __repr__(&self) -> String {
+        self.shown()
+    }
 }
 
 /// A reply, and the descriptors beside it.

@@ -9,7 +9,9 @@ use nearcall::CurrentCall as Served;
 use pyo3::intern;
 use pyo3::prelude::*;
 
+use crate::domain::check_own;
 use crate::serve_awaited::ServedCall;
+use crate::shown::{self, shown};
 use crate::wakes::{CallWaker, Wakes};
 
 /// A call, as the procedure that serves it sees its client.
@@ -85,6 +87,16 @@ impl CurrentCall {
     #[getter]
     fn giver(&self) -> Option<Importer> {
         self.served.giver().map(|giver| giver.as_ref().into())
+    }
+
+    fn __repr__(&self) -> String {
+        let state = match &self.feed {
+            _ if check_own().is_err() => shown::PARENTS,
+            Some(_) => "at its feed",
+            None if self.served.is_cancelled() => "cancelled",
+            None => "running",
+        };
+        shown("CurrentCall", &format!("of {}", self.importer().__repr__()), state)
     }
 }
 

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::descriptor::Passed;
-use crate::wrong::Wrong;
+use crate::wrong::{Wrong, cut};
 
 thread_local! {
     /// What a signal handler raised while this thread waited.
@@ -152,7 +152,9 @@ fn unsent(py: Python<'_>, wrong: Wrong, (what, label): (&str, &str)) -> Result<P
         Wrong::Range { of, beyond } => {
             Err(format!("{of}{}", OutOfRange { parameter: "", ..beyond }))
         }
-        Wrong::Nesting(beyond) => Err(beyond.to_string()),
+        Wrong::Nesting { of, beyond } => {
+            Err(format!("{}{}", cut(of), OutOfRange { parameter: "", ..beyond }))
+        }
         Wrong::NotOpen { parameter, number, wanted } => {
             Err(format!("{parameter} is {number}, which is not open: no {wanted}"))
         }

@@ -15,6 +15,7 @@ use pyo3::types::{PyInt, PyList, PyTuple};
 use crate::call::Binding;
 use crate::errors;
 use crate::messages::Payload;
+use crate::shown::{self, shown};
 use crate::table::{Form, Procedure, Role, Table, Type};
 use crate::write::{Writer, check_bound};
 use crate::wrong::Wrong;
@@ -130,6 +131,15 @@ impl OpenFeed {
         }
     }
 
+    /// As an end of it is shown whose batches go in calls of this procedure.
+    fn shown(&self, class: &str, carrier: usize) -> String {
+        let (plan, client) = (self.binding.plan(), self.binding.client());
+        let opener = self.procedure(carrier).role.opener().unwrap_or(carrier);
+        let of = shown::procedure(plan, self.procedure(opener));
+        let state = if self.is_over() { "over" } else { shown::state(client) };
+        shown(class, &shown::at(&of, client), state)
+    }
+
     /// What a call has said; after an error the feed is over.
     fn unless_over<T>(&self, said: PyResult<T>) -> PyResult<T> {
         said.inspect_err(|_| self.give_up())
@@ -181,6 +191,10 @@ impl Coming {
     fn give_up(&self) {
         self.open.give_up();
     }
+
+    fn __repr__(&self) -> String {
+        self.open.shown("Coming", self.next)
+    }
 }
 
 #[pymethods]
@@ -223,6 +237,10 @@ impl Going {
     #[getter]
     fn is_over(&self) -> bool {
         self.open.is_over()
+    }
+
+    fn __repr__(&self) -> String {
+        self.open.shown("Going", self.put)
     }
 }
 

@@ -29,6 +29,7 @@ mod knobs;
 mod log;
 mod masked;
 mod messages;
+mod methods;
 mod pending;
 mod read;
 mod release;
@@ -37,6 +38,7 @@ mod serve_awaited;
 mod served_exchange;
 mod served_feed;
 mod served_one_way;
+mod shown;
 mod table;
 mod tables;
 #[allow(unsafe_code)]

@@ -23,6 +23,7 @@ use crate::call::{exchange, replied, results};
 use crate::domain::check_own;
 use crate::errors;
 use crate::messages::Filled;
+use crate::shown::{self, shown};
 use crate::table::{Plan, Procedure};
 
 /// What a client has posted; nothing once somebody collects it. An error, of what may run twice:
@@ -129,7 +130,10 @@ impl Pending {
             }
             match reply.take() {
                 Ok(replied) => results(py, &self.plan, procedure, replied),
-                Err(error) => Err(errors::of_call(py, &error)),
+                Err(error) => {
+                    let passed = again.as_deref().map_or(&[][..], |again| &again.filled.passed);
+                    Err(errors::of_call_with(py, &error, passed))
+                }
             }
         })
     }
@@ -155,6 +159,24 @@ impl Pending {
                 Some(Err(_)) | None => true,
             },
             State::Collected | State::Cancelled => true,
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let of = shown::procedure(&self.plan, self.procedure());
+        let Some(state) = shown::seen(&self.state) else { return shown("Pending", &of, "busy") };
+        match &*state {
+            State::UnderWay(under_way, _) => {
+                let is_parents = check_own().is_err();
+                let state = match under_way.borrow_dependent() {
+                    _ if is_parents => shown::PARENTS,
+                    Some(Ok(ahead)) if !ahead.is_replied() => "under way",
+                    _ => "replied",
+                };
+                shown("Pending", &shown::at(&of, under_way.borrow_owner()), state)
+            }
+            State::Collected => shown("Pending", &of, "collected"),
+            State::Cancelled => shown("Pending", &of, "cancelled"),
         }
     }
 }

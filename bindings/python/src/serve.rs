@@ -1,6 +1,7 @@
 //! Serving: procedures written in Python, entered from the domain's processors.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nearcall::name::Scope;
@@ -11,15 +12,17 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::descriptor::Came;
-use crate::domain::domain;
+use crate::domain::{check_own, domain};
 use crate::errors;
 use crate::knobs::Given;
 use crate::messages::{self, Filled, Fixed, Side};
+use crate::methods;
 use crate::read::Unread;
 use crate::serve_awaited;
 use crate::served_exchange::ExchangeCall;
 use crate::served_feed::FeedCall;
 use crate::served_one_way::OneWayCall;
+use crate::shown::{self, shown};
 use crate::table::{Message, Plan, Procedure, Role, Table};
 use crate::tables::Interface;
 use crate::thread_state;
@@ -29,7 +32,12 @@ use crate::wrong::Wrong;
 /// An exported interface.
 #[pyclass(frozen, module = "nearcall._native")]
 pub struct Clerk {
+    /// Not locked by who has the interpreter's lock: who has this one may wait for that.
     clerk: Mutex<Option<nearcall::Clerk>>,
+    /// What it exports, and as what.
+    plan: Arc<Plan>,
+    name: String,
+    is_withdrawn: AtomicBool,
 }
 
 /// A server's methods.
@@ -85,17 +93,9 @@ impl Clerk {
         let policy: Option<PathBuf> = Given::from_python("policy", policy)?;
         let domain = domain()?;
         let plan = Arc::clone(&interface.plan);
-        let functions = plan.procedures.iter().map(|procedure| {
-            let Some(name) = &procedure.function else { return Ok(None) };
-            let function = server.getattr(name.bind(py))?;
-            let function = match wakes {
-                Some(_) => awaited(procedure, function),
-                None => entered(procedure, function),
-            };
-            function.map(Some)
-        });
-        let functions = functions.collect::<PyResult<_>>()?;
-        let object = Arc::new(Object { plan, is_awaited: wakes.is_some(), functions });
+        let functions = methods::of(server, &plan, wakes.is_some())?;
+        let object =
+            Arc::new(Object { plan: Arc::clone(&plan), is_awaited: wakes.is_some(), functions });
         let entries = ServedObject { object, inbox: wakes.map(Wakes::inbox).cloned() };
         let mut options = ExportOptions::default();
         options.scope = directory.map(Scope::Directory);
@@ -110,13 +110,18 @@ impl Clerk {
         let clerk = py
             .detach(|| nearcall::Clerk::export_with(domain, &name, entries, options))
             .map_err(|error| errors::of_export(py, &error))?;
-        Ok(Clerk { clerk: Mutex::new(Some(clerk)) })
+        let (clerk, is_withdrawn) = (Mutex::new(Some(clerk)), AtomicBool::new(false));
+        Ok(Clerk { clerk, plan, name, is_withdrawn })
     }
 
     /// Withdraws the name and revokes its bindings; calls that run are finished.
     fn withdraw(&self, py: Python<'_>) {
-        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| drop(clerk));
+        // Relaxed: for who looks at it, and nothing else.
+        self.is_withdrawn.store(true, Ordering::Relaxed);
+        py.detach(|| {
+            let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).take();
+            drop(clerk);
+        });
     }
 
     /// Who may bind is what the policy file of this path says from here on. Bindings of which it
@@ -125,99 +130,45 @@ impl Clerk {
     fn set_policy(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<usize> {
         let path = PathBuf::from_python("path", path)?;
         let rules = rules(py, &path)?;
-        let set = self.with(|clerk| py.detach(|| clerk.set_policy(rules)))?;
+        let set = self.with(py, |clerk| clerk.set_policy(rules))?;
         set.map_err(|error| errors::of_export(py, &error))
     }
 
     /// The socket file that stands for the name.
     #[getter]
-    fn path(&self) -> PyResult<String> {
-        self.with(|clerk| clerk.path().display().to_string())
+    fn path(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |clerk| clerk.path().display().to_string())
     }
 
     /// How many bindings there are to it now.
     #[getter]
-    fn binding_count(&self) -> PyResult<usize> {
-        self.with(nearcall::Clerk::binding_count)
+    fn binding_count(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, nearcall::Clerk::binding_count)
+    }
+
+    fn __repr__(&self) -> String {
+        // Relaxed: as above.
+        let state = match self.is_withdrawn.load(Ordering::Relaxed) {
+            _ if check_own().is_err() => shown::PARENTS,
+            true => "withdrawn",
+            false => "open",
+        };
+        shown("Clerk", &format!("of {} at '{}'", self.plan.descriptor.name, self.name), state)
     }
 }
 
 impl Clerk {
-    fn with<T>(&self, ask: impl FnOnce(&nearcall::Clerk) -> T) -> PyResult<T> {
-        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
-        let clerk = clerk.as_ref();
-        clerk.map(ask).ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        ask: impl FnOnce(&nearcall::Clerk) -> T + Send,
+    ) -> PyResult<T> {
+        let asked = py.detach(|| {
+            let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner);
+            clerk.as_ref().map(ask)
+        });
+        asked.ok_or_else(|| PyRuntimeError::new_err("the clerk was withdrawn"))
     }
-}
-
-/// A method that can be entered: one that is awaited would not run, and seem to have run.
-fn entered(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let inspect = function.py().import("inspect")?;
-    for kind in ["iscoroutinefunction", "isasyncgenfunction"] {
-        if inspect.call_method1(kind, (&function,))?.is_truthy()? {
-            let why = "only the methods of an AsyncServer are awaited";
-            let message = format!("{} is `async def`: {why}", procedure.name);
-            return Err(PyTypeError::new_err(message));
-        }
-    }
-    Ok(function.unbind())
-}
-
-/// A method that is awaited: what opens a feed to the client makes its items one by one.
-fn awaited(procedure: &Procedure, function: Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let inspect = function.py().import("inspect")?;
-    if matches!(procedure.role, Role::OpensSource { .. }) {
-        for (kind, found) in
-            [("iscoroutinefunction", "a coroutine"), ("isgeneratorfunction", "a generator")]
-        {
-            if inspect.call_method1(kind, (&function,))?.is_truthy()? {
-                let name = procedure.name;
-                let message = format!("{name} is {found}: its items come of an async generator");
-                return Err(PyTypeError::new_err(message));
-            }
-        }
-    } else if let Some(found) = not_awaited(&inspect, &function)? {
-        return Err(PyTypeError::new_err(format!("{} is {found}", procedure.name)));
-    }
-    Ok(function.unbind())
-}
-
-/// What a function is that evaluates to nothing that can be awaited, and what it has to be. Of
-/// another kind of callable, and of a function that says whose place it has taken
-/// (`functools.wraps`), nobody can tell.
-fn not_awaited(
-    inspect: &Bound<'_, PyModule>,
-    function: &Bound<'_, PyAny>,
-) -> PyResult<Option<&'static str>> {
-    let is = |kind: &str, what: &Bound<'_, PyAny>| inspect.call_method1(kind, (what,))?.is_truthy();
-    for kind in ["isasyncgenfunction", "isgeneratorfunction"] {
-        if is(kind, function)? {
-            if is_marked(inspect, function)? {
-                return Ok(None);
-            }
-            return Ok(Some("a generator, and opens no feed to the client: it must not `yield`"));
-        }
-    }
-    let own = function.getattr_opt("__func__")?.unwrap_or_else(|| function.clone());
-    let is_plain = is("isfunction", &own)? && !own.hasattr("__wrapped__")?;
-    let is_awaited = !is_plain || is("iscoroutinefunction", &own)?;
-    let plain = "a plain `def`: the methods of an AsyncServer are awaited, write `async def`";
-    Ok((!is_awaited).then_some(plain))
-}
-
-/// Whether what a generator function evaluates to can be awaited: `types.coroutine` has said so in
-/// its code, which a method shares, and which `functools.partial` has inside.
-fn is_marked(inspect: &Bound<'_, PyModule>, function: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let mut own = function.clone();
-    let code = loop {
-        if let Some(code) = own.getattr_opt("__code__")? {
-            break code;
-        }
-        let Some(inner) = own.getattr_opt("func")? else { return Ok(false) };
-        own = inner;
-    };
-    let flag: u32 = inspect.getattr("CO_ITERABLE_COROUTINE")?.extract()?;
-    Ok(code.getattr("co_flags")?.extract::<u32>()? & flag != 0)
 }
 
 /// What a policy file says.
@@ -476,7 +427,7 @@ pub fn refused(py: Python<'_>, (wrong, label): (Wrong, &'static str)) -> Unserve
     let wrong = wrong.named(label);
     let refusal = match &wrong {
         Wrong::Bound { over, .. } => Some(Refusal::Results(UsageError::OverBound(over.clone()))),
-        Wrong::Range { beyond, .. } | Wrong::Nesting(beyond) => {
+        Wrong::Range { beyond, .. } | Wrong::Nesting { beyond, .. } => {
             Some(Refusal::Results(UsageError::OutOfRange(Box::new(beyond.clone()))))
         }
         Wrong::NotOpen { wanted, .. } => {

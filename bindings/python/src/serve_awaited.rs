@@ -144,7 +144,7 @@ impl ServedCall {
                 self.will_open(Opening::OneWay(opening), Some(End::Outlet(outlet)));
             }
             Role::OpensTaker { .. } => {
-                let (opening, inlet, answer) = served_one_way::Opening::taker(py, index)?;
+                let (opening, inlet, answer) = served_one_way::Opening::taker(py, plan, index)?;
                 values.extend([inlet.into_bound(py).into_any()]);
                 self.will_open(Opening::OneWay(opening), Some(answer));
             }

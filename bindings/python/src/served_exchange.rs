@@ -12,9 +12,11 @@ use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyList, PyTuple};
 
+use crate::domain::check_own;
 use crate::errors;
 use crate::feed::{Batch, alone, append};
 use crate::serve::{Object, Unserved, attached, refused, reply};
+use crate::shown::{self, shown};
 use crate::table::{Plan, Type};
 use crate::wakes::{CallWaker, Wakes};
 use crate::wrong::Wrong;
@@ -33,6 +35,9 @@ pub type Given = Vec<u8>;
 /// client is told at its next batch.
 #[pyclass(frozen, generic, module = "nearcall")]
 pub struct Inlet {
+    plan: Arc<Plan>,
+    /// Which procedure has opened what it is an end of.
+    open: usize,
     inlet: Mutex<Option<nearcall::Inlet<Py<PyAny>>>>,
 }
 
@@ -95,6 +100,10 @@ impl Inlet {
     #[pyo3(signature = (*_raised))]
     fn __exit__(&self, _raised: &Bound<'_, PyTuple>) -> PyResult<()> {
         self.close()
+    }
+
+    fn __repr__(&self) -> String {
+        shown_end("Inlet", (&self.plan, self.open), &self.inlet)
     }
 }
 
@@ -187,6 +196,22 @@ impl Outlet {
             Some(raised) => self.raise_(raised),
         }
     }
+
+    fn __repr__(&self) -> String {
+        let opener = self.plan.procedures[self.next].role.opener();
+        shown_end("Outlet", (&self.plan, opener.unwrap_or(self.next)), &self.outlet)
+    }
+}
+
+/// An end of what this procedure has opened, as it is shown.
+fn shown_end<T>(class: &str, (plan, open): (&Plan, usize), held: &Mutex<Option<T>>) -> String {
+    let state = match shown::seen(held) {
+        _ if check_own().is_err() => shown::PARENTS,
+        None => "busy",
+        Some(held) if held.is_none() => "closed",
+        Some(_) => "open",
+    };
+    shown(class, &shown::procedure(plan, &plan.procedures[open]), state)
 }
 
 impl Outlet {
@@ -228,9 +253,9 @@ impl Outlet {
 }
 
 impl Inlet {
-    /// What comes from a client.
-    pub fn new(inlet: nearcall::Inlet<Py<PyAny>>) -> Inlet {
-        Inlet { inlet: Mutex::new(Some(inlet)) }
+    /// What comes from a client that has called procedure `open`.
+    pub fn new(plan: &Arc<Plan>, open: usize, inlet: nearcall::Inlet<Py<PyAny>>) -> Inlet {
+        Inlet { plan: Arc::clone(plan), open, inlet: Mutex::new(Some(inlet)) }
     }
 }
 
@@ -264,7 +289,7 @@ impl Opening {
     ) -> PyResult<(Opening, [Bound<'py, PyAny>; 2])> {
         let limit = plan.procedures[next].items().map_or(1, |(_, limit)| limit);
         let (ends, inlet, outlet) = exchange(index as u32, limit, Keeping::AsItIs);
-        let inlet = Bound::new(py, Inlet::new(inlet))?.into_any();
+        let inlet = Bound::new(py, Inlet::new(plan, index, inlet))?.into_any();
         let outlet = Bound::new(py, Outlet::new(plan, next, outlet))?.into_any();
         Ok((Opening(ends), [inlet, outlet]))
     }

@@ -40,9 +40,14 @@ impl Opening {
 
     /// A new feed from the client that `index` opens: what the runtime keeps of it, what the
     /// procedure is given behind its arguments, and where its answer goes.
-    pub fn taker(py: Python<'_>, index: usize) -> PyResult<(Opening, Py<Inlet>, End)> {
+    pub fn taker(
+        py: Python<'_>,
+        plan: &Arc<Plan>,
+        index: usize,
+    ) -> PyResult<(Opening, Py<Inlet>, End)> {
         let (end, inlet, answer) = inlet(index as u32);
-        Ok((Opening::Taker(end), Py::new(py, Inlet::new(inlet))?, End::Answer(answer)))
+        let inlet = Py::new(py, Inlet::new(plan, index, inlet))?;
+        Ok((Opening::Taker(end), inlet, End::Answer(answer)))
     }
 
     /// Opens it: its number, which its procedure evaluates to.

@@ -100,6 +100,10 @@ impl Interface {
     fn name(&self) -> &'static str {
         self.plan.descriptor.name
     }
+
+    fn __repr__(&self) -> String {
+        format!("<nearcall.Interface {}>", self.name())
+    }
 }
 
 pub fn refused(what: &str, found: impl std::fmt::Display) -> PyErr {

@@ -109,6 +109,10 @@ impl Lent {
         self.argument().len()
     }
 
+    fn __repr__(&self) -> String {
+        format!("<nearcall.Lent of {} bytes>", self.__len__())
+    }
+
     /// # Safety
     ///
     /// - S1 room: `view` points to a `Py_buffer` that may be written, or is null.

@@ -207,7 +207,7 @@ pub fn integer(value: &Bound<'_, PyAny>, allowed: &dyn Fn() -> String) -> Result
         return Err(wrong_type(value, "an int"));
     }
     // Once: what a value's own method does and raises is its user's, an interrupt as well.
-    let number = value.call_method0(name)?;
+    let number = value.call_method0(name).map_err(|error| not_one(value, "an int", error))?;
     whole(number.cast().map_err(|_| wrong_type(&number, "an int"))?, allowed)
 }
 
@@ -228,7 +228,20 @@ fn whole(number: &Bound<'_, PyInt>, allowed: &dyn Fn() -> String) -> Result<i128
 pub fn wrong_type(value: &Bound<'_, PyAny>, wanted: &str) -> Wrong {
     let found = value.get_type().name().map(|name| name.to_string());
     let found = found.unwrap_or_else(|_| String::from("something else"));
-    Wrong::Type { of: String::new(), why: format!("{found} where {wanted} is wanted") }
+    let elements = elements_of(value).map(|elements| format!(" of {elements}"));
+    let elements = elements.unwrap_or_default();
+    Wrong::Type { of: String::new(), why: format!("{found}{elements} where {wanted} is wanted") }
+}
+
+/// What an array of NumPy's has for elements (its `dtype`). `None`: it is no such array.
+pub fn elements_of<'py>(value: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    // Where nobody has imported NumPy there are no arrays.
+    if !value.hasattr(intern!(value.py(), "__array_interface__")).ok()? {
+        return None;
+    }
+    let class = value.py().import("numpy").ok()?.getattr("ndarray").ok()?;
+    let is_array = value.is_instance(&class).ok()?;
+    is_array.then(|| value.getattr("dtype").ok()).flatten()
 }
 
 /// A boolean of Python.
@@ -240,6 +253,7 @@ pub fn truth(value: &Bound<'_, PyAny>) -> Result<bool, Wrong> {
 fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
     if !value.is_instance_of::<PyFloat>() && !value.is_instance_of::<PyInt>() {
         check_mask(value)?;
+        check_real(value)?;
     }
     // Once: what a value's own method does and raises is its user's, an interrupt as well.
     let error = match value.extract() {
@@ -252,7 +266,28 @@ fn real(value: &Bound<'_, PyAny>) -> Result<f64, Wrong> {
             return Err(wrong_type(value, "a float"));
         }
     }
-    Err(Wrong::Python(error))
+    Err(not_one(value, "a float", error))
+}
+
+/// Why a value that has such a method gives no number: of an array with more than one element, or
+/// none, what it is, and of all others what they say themselves.
+fn not_one(value: &Bound<'_, PyAny>, wanted: &str, error: PyErr) -> Wrong {
+    match elements_of(value) {
+        Some(_) if error.is_instance_of::<PyTypeError>(value.py()) => wrong_type(value, wanted),
+        _ => Wrong::Python(error),
+    }
+}
+
+/// Refuses what NumPy would make a number of that is none: a complex one, without its imaginary
+/// part, or a text, by what it says.
+fn check_real(value: &Bound<'_, PyAny>) -> Result<(), Wrong> {
+    let py = value.py();
+    let Some(elements) = value.getattr_opt(intern!(py, "dtype"))? else { return Ok(()) };
+    let Some(kind) = elements.getattr_opt(intern!(py, "kind"))? else { return Ok(()) };
+    match kind.extract::<char>() {
+        Ok('c' | 'S' | 'T' | 'U' | 'V' | 'M' | 'm') => Err(wrong_type(value, "a float")),
+        _ => Ok(()),
+    }
 }
 
 fn letter(value: &Bound<'_, PyAny>) -> Result<char, Wrong> {

@@ -10,7 +10,7 @@ use pyo3::types::{PyBytes, PyDict, PyList, PyMapping, PySequence, PyString, PyTu
 use crate::masked::check_mask;
 use crate::table::{Kind, Numbers, Range, Rest, Table, Type};
 use crate::view::View;
-use crate::words::{Number, Word, before, integer, truth, wrong_type};
+use crate::words::{Number, Word, before, elements_of, integer, truth, wrong_type};
 use crate::wrong::Wrong;
 
 /// Deepest nesting that is tried, of whatever kind: a value that holds itself has no end.
@@ -167,7 +167,10 @@ fn view_of(
     (is_sequence, dimensions): (bool, &[usize]),
 ) -> Result<Option<View>, Wrong> {
     let Some(view) = View::of(value) else {
-        return Ok(None);
+        // What NumPy hands to nobody as memory, as times, is no list either.
+        let is_list = value.is_exact_instance_of::<PyList>();
+        let other = if is_list { None } else { other_elements(value, numbers.word) };
+        return other.map_or(Ok(None), Err);
     };
     check_mask(value)?;
     let code = || numbers.dtype.trim_start_matches('<').to_owned();
@@ -197,7 +200,7 @@ fn view_of(
 /// numbers of the same kind, or of a smaller one.
 fn other_elements(value: &Bound<'_, PyAny>, wanted: Word) -> Option<Wrong> {
     let wanted = wanted.numpy_name()?;
-    let found = value.hasattr("astype").ok().filter(|is| *is).and(value.getattr("dtype").ok())?;
+    let found = elements_of(value)?;
     let name = value.get_type().name().ok()?;
     let numpy = value.py().import("numpy").ok()?;
     let is_like = numpy.call_method1("can_cast", (&found, &*wanted, "same_kind")).ok()?;
@@ -536,6 +539,17 @@ pub fn check_class(value: &Bound<'_, PyAny>, class: &Bound<'_, PyAny>) -> Result
     Err(wrong_type(value, &format!("a {name}")))
 }
 
+/// Of what is no sequence; an array of NumPy's, which stands for numbers alone, can be made one.
+fn no_sequence(value: &Bound<'_, PyAny>) -> Wrong {
+    let mut wrong = wrong_type(value, "a sequence");
+    if let Wrong::Type { why, .. } = &mut wrong
+        && elements_of(value).is_some()
+    {
+        why.push_str(": .tolist() makes a list");
+    }
+    wrong
+}
+
 /// The items of a sequence; text and bytes are none.
 pub fn items<'py>(value: &Bound<'py, PyAny>) -> Result<Vec<Bound<'py, PyAny>>, Wrong> {
     if let Ok(list) = value.cast::<PyList>() {
@@ -546,6 +560,6 @@ pub fn items<'py>(value: &Bound<'py, PyAny>) -> Result<Vec<Bound<'py, PyAny>>, W
     let sequence = value.cast::<PySequence>().ok().filter(|_| !is_text);
     match sequence {
         Some(sequence) => Ok(sequence.try_iter()?.collect::<PyResult<_>>()?),
-        None => Err(wrong_type(value, "a sequence")),
+        None => Err(no_sequence(value)),
     }
 }

@@ -12,6 +12,13 @@ use crate::errors;
 /// Characters of a map's key that an error shows.
 const KEY_CHARACTERS_MAX: usize = 40;
 
+/// Of a place that an error shows whole.
+const PLACE_CHARACTERS_MAX: usize = 80;
+
+/// Of one that is longer, its beginning and its end.
+const FIRST_CHARACTERS: usize = 40;
+const LAST_CHARACTERS: usize = 20;
+
 /// Why a value is not sent.
 #[derive(Debug)]
 pub enum Wrong {
@@ -19,8 +26,8 @@ pub enum Wrong {
     Bound { of: String, over: OverBound },
     /// It is a number, or a letter, that its type has not. Where it is, as of a type.
     Range { of: String, beyond: OutOfRange },
-    /// It is nested in itself, or too deeply, which is to be told of it as a whole.
-    Nesting(OutOfRange),
+    /// It is nested in itself, or too deeply. Where that is; a client is told of the whole.
+    Nesting { of: String, beyond: OutOfRange },
     /// It is the number of no open descriptor.
     NotOpen { parameter: &'static str, number: c_int, wanted: DescriptorKind },
     /// It is not of its type: which parameter, or member within members and element of a list, as
@@ -45,8 +52,8 @@ impl Wrong {
 
     /// More levels than there may be.
     pub fn nesting(levels: usize, limit: usize) -> Wrong {
-        let (value, allowed) = (levels.to_string(), format!("0 to {limit}"));
-        Wrong::Nesting(OutOfRange { parameter: "nesting", value, allowed })
+        let (value, allowed) = (format!("{levels} levels deep"), format!("0 to {limit}"));
+        Wrong::Nesting { of: String::new(), beyond: OutOfRange { parameter: "", value, allowed } }
     }
 
     /// With the name of the parameter or member that it is of, or is in. That alone is what a
@@ -59,6 +66,7 @@ impl Wrong {
             {
                 *parameter = label;
             }
+            Wrong::Nesting { beyond, .. } => beyond.parameter = label,
             _ => {}
         }
         self.of_part(label)
@@ -71,7 +79,7 @@ impl Wrong {
 
     /// With the key of the entry of a map that it is of, in what `place` makes of that.
     pub fn of_entry(self, key: &Bound<'_, PyAny>, place: impl Fn(&str) -> String) -> Wrong {
-        if matches!(self, Wrong::Nesting(_) | Wrong::NotOpen { .. } | Wrong::Python(_)) {
+        if matches!(self, Wrong::NotOpen { .. } | Wrong::Python(_)) {
             return self;
         }
         // One that cannot be shown is no reason to tell of something else.
@@ -86,10 +94,11 @@ impl Wrong {
     /// With which part of a value it is of.
     pub fn of_part(mut self, part: &str) -> Wrong {
         match &mut self {
-            Wrong::Bound { of, .. } | Wrong::Range { of, .. } | Wrong::Type { of, .. } => {
-                *of = within(part, of);
-            }
-            Wrong::Nesting(_) | Wrong::NotOpen { .. } | Wrong::Python(_) => {}
+            Wrong::Bound { of, .. }
+            | Wrong::Range { of, .. }
+            | Wrong::Nesting { of, .. }
+            | Wrong::Type { of, .. } => *of = within(part, of),
+            Wrong::NotOpen { .. } | Wrong::Python(_) => {}
         }
         self
     }
@@ -107,6 +116,17 @@ impl From<PyErr> for Wrong {
     fn from(error: PyErr) -> Wrong {
         Wrong::Python(error)
     }
+}
+
+/// A place that is many levels deep, without those in between.
+pub fn cut(of: String) -> String {
+    let letters: Vec<char> = of.chars().collect();
+    if letters.len() <= PLACE_CHARACTERS_MAX {
+        return of;
+    }
+    let (first, last) = (&letters[..FIRST_CHARACTERS], &letters[letters.len() - LAST_CHARACTERS..]);
+    let [first, last] = [first, last].map(|part| part.iter().collect::<String>());
+    format!("{first} ... {last}")
 }
 
 /// A place in another one: `rows[2].name` is `name` in `[2]` in `rows`.

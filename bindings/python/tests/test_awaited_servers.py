@@ -221,9 +221,9 @@ async def async_generator(self: object) -> typing.AsyncIterator[int]:
 
 #: What is not awaited, and what is told of it.
 NOT_AWAITED = {
-    plain: "null is a plain `def`: the methods of an AsyncServer are awaited, write `async def`",
-    generator: "null is a generator, and opens no feed to the client: it must not `yield`",
-    async_generator: "null is a generator, and opens no feed to the client: it must not `yield`",
+    plain: "Plain.null is a plain `def`: the methods of an AsyncServer are awaited, write `async def`",
+    generator: "Plain.null is a generator, and opens no feed to the client: it must not `yield`",
+    async_generator: "Plain.null is a generator, and opens no feed to the client: it must not `yield`",
 }
 
 

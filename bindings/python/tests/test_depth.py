@@ -10,7 +10,7 @@ import pytest
 import nearcall
 from conftest import ROOT, generated
 
-TOO_DEEP = "nesting is 65, allowed is 0 to 64"
+TOO_DEEP = "is 65 levels deep, allowed is 0 to 64"
 
 
 @pytest.fixture(scope="module")
@@ -58,19 +58,27 @@ def linked(boxing: types.ModuleType, count: int) -> typing.Any:
     return node
 
 
+#: What is told of each: its parameter, and where in it that is, without what is in between.
+NEXT = r"^node\.next\.next\.next\.next\.next\.next\.next\. \.\.\. .*\.next(\.named)? "
+LINKED = r"^node\.link\.value\.link\.value\.link\.value\.li \.\.\. .*\.value(\.named)? "
+
+
 # The innermost node has lists, which are a level.
-@pytest.mark.parametrize(("make", "most"), [(chain, 32), (linked, 64)])
+@pytest.mark.parametrize(
+    ("make", "most", "told"), [(chain, 32, NEXT), (linked, 64, LINKED)]
+)
 def test_what_is_too_deep_is_not_sent(
     boxing: types.ModuleType,
     name: str,
     make: typing.Callable[[types.ModuleType, int], typing.Any],
     most: int,
+    told: str,
 ) -> None:
     client = boxing.TreesClient.import_(name)
     deepest = make(boxing, most)
     assert client.primed(deepest) == deepest
     for count in [most + 1, most + 300]:
-        with pytest.raises(nearcall.UsageError, match=TOO_DEEP):
+        with pytest.raises(nearcall.UsageError, match=f"{told}{TOO_DEEP}$"):
             client.primed(make(boxing, count))
     assert client.primed(deepest) == deepest
 
@@ -85,6 +93,20 @@ def test_what_is_too_deep_is_not_returned(
     deepest.name = "deeper"
     with pytest.raises(nearcall.ResultsRefused):
         client.primed(deepest)
-    assert told == [TOO_DEEP]
+    assert len(told) == 1
+    assert told[0].startswith("returned.next.next.") and told[0].endswith(f" {TOO_DEEP}")
     # Nobody has lied: the binding goes on.
     assert client.primed(deepest.next) == deepest.next
+
+
+def test_the_place_has_indices_and_keys(boxing: types.ModuleType, name: str) -> None:
+    client = boxing.TreesClient.import_(name)
+    # In the list of a list, by its index, and in a map, by its key.
+    inner = chain(boxing, 31)
+    inner.all, inner.named = [chain(boxing, 33)], {"a": chain(boxing, 1)}
+    with pytest.raises(nearcall.UsageError, match=r"^node\.all\[0\]\.next\.next.* is 65 levels"):
+        client.primed(inner)
+    endless = boxing.Node("", {}, [], [], boxing.Link(False, None))
+    endless.named["own"] = endless
+    with pytest.raises(nearcall.UsageError, match=r"^node\.named\['own'\]\.named\['own'\]\..* \.\.\. "):
+        client.primed(endless)

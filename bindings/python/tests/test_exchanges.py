@@ -197,7 +197,7 @@ def test_control_c_interrupts_a_server_s_ends(talking: Talking) -> None:
         ends.put((inlet, outlet))
 
     # Nobody calls the others.
-    procedures = dict.fromkeys(talking.TalkingServer.__abstractmethods__, lambda _server: None)
+    procedures = dict.fromkeys(talking.TalkingServer.__abstractmethods__, lambda *_: None)
     keeping = type("Keeping", (talking.TalkingServer,), procedures | {"kept": kept})
     own = threading.main_thread().ident
     assert own is not None

@@ -15,6 +15,7 @@ import typing
 import pytest
 
 import nearcall
+from nearcall import waiting
 from conftest import ROOT, Process
 
 Again = types.ModuleType
@@ -93,6 +94,79 @@ def test_an_awaited_call_outlives_its_server(serve: Serve, again: Again) -> None
     with followed(serve, first, "awaited-life") as lives:
         before, after = asyncio.run(outlive())
     assert [before, after] == [life.child.pid for life in lives]
+
+
+def test_a_thread_is_taken_by_the_second_try_of_an_awaited_call_alone(
+    serve: Serve, again: Again, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[object] = []
+
+    def in_thread(call: typing.Callable[..., typing.Any], *given: object) -> typing.Any:
+        taken.append(call)
+        return make(call, *given)
+
+    make = waiting.in_thread
+    monkeypatch.setattr(waiting, "in_thread", in_thread)
+    first = serve("threadless")
+    client = again.AgainAsyncClient.import_("threadless", rebind_timeout=LONG)
+
+    async def outlive() -> int:
+        pids = await asyncio.gather(*(client.pid() for _ in range(20)))
+        assert pids == [first.child.pid] * 20 and taken == []
+        with pytest.raises(again.Gone) as raised:
+            await client.carry(0, "", b"")
+        assert raised.value.which == first.child.pid and taken == []
+        after: int = await client.outlive(first.child.pid)
+        return after
+
+    with followed(serve, first, "threadless") as lives:
+        assert asyncio.run(outlive()) == lives[1].child.pid
+    assert len(taken) == 1
+
+
+def test_an_awaited_call_without_a_next_life_fails_as_the_first_try(
+    serve: Serve, again: Again
+) -> None:
+    first = serve("lifeless")
+    client = again.AgainAsyncClient.import_("lifeless")
+
+    async def outlive() -> None:
+        with pytest.raises(nearcall.CallFailed) as raised:
+            await client.outlive(first.child.pid)
+        assert raised.value.incarnation == client.binding.incarnation
+        # Of what is not posted as well.
+        with pytest.raises(nearcall.NotExecuted):
+            await client.pid()
+
+    asyncio.run(outlive())
+
+
+def test_a_deadline_holds_for_both_tries_of_an_awaited_call(serve: Serve, again: Again) -> None:
+    first = serve("awaited-deadline")
+    client = again.AgainAsyncClient.import_("awaited-deadline", rebind_timeout=LONG)
+    pid = first.child.pid
+    ended(first, client)
+
+    async def outlive() -> None:
+        with pytest.raises(nearcall.NotExecuted):
+            await client.with_deadline(0.3).outlive(pid)
+
+    asyncio.run(outlive())
+
+
+def test_a_task_is_cancelled_while_its_second_try_waits(serve: Serve, again: Again) -> None:
+    first = serve("awaited-cancelled")
+    client = again.AgainAsyncClient.import_("awaited-cancelled", rebind_timeout=LONG)
+    ended(first, client)
+
+    async def cancelled() -> None:
+        call = asyncio.ensure_future(client.pid())
+        await asyncio.sleep(0.1)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(cancelled())
 
 
 def test_posted_calls_outlive_their_server(serve: Serve, again: Again) -> None:

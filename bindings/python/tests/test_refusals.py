@@ -226,8 +226,61 @@ def test_an_array_of_another_type_is_told_both_and_the_way_out(rust: typing.Any)
     )
     whole = "a buffer of float64 in one piece (see numpy.ascontiguousarray)"
     assert says(lambda: rust.scale(numpy.zeros(4)[::2], 1.0)) == (
-        f"given: ndarray where {whole} is wanted"
+        f"given: ndarray of float64 where {whole} is wanted"
     )
+
+
+def test_an_array_of_what_is_no_number_is_told_by_its_elements(
+    rust: typing.Any, shapes: Shapes
+) -> None:
+    def says(call: typing.Callable[[], object]) -> str:
+        with pytest.raises(TypeError) as raised:
+            call()
+        return str(raised.value)
+
+    others: dict[str, typing.Any] = {
+        "datetime64[ns]": numpy.zeros(2, "datetime64[ns]"),
+        "timedelta64[s]": numpy.zeros(2, "timedelta64[s]"),
+        "object": numpy.zeros(2, object),
+        "<U2": numpy.array(["1", "22"]),
+        "|S2": numpy.array([b"1", b"22"]),
+        "complex64": numpy.zeros(2, numpy.complex64),
+        "[('x', '<f8')]": numpy.zeros(2, [("x", numpy.float64)]),
+        "|V4": numpy.zeros(2, "V4"),
+        "StringDType()": numpy.array(["1", "22"], numpy.dtypes.StringDType()),
+    }
+    for elements, array in others.items():
+        told = f"ndarray of {elements} where one of float64 is wanted"
+        assert says(lambda: rust.scale(array, 1.0)) == f"given: {told}"
+        assert says(lambda: rust.turn([[0.0] * 3, array], [])) == f"one[1]: {told}"
+        octets = says(lambda: rust.bytes_(array))
+        assert octets.startswith(f"given: ndarray of {elements} where ")
+    half = 'ndarray of float16 where one of float64 is wanted: .astype("float64") makes it that'
+    assert says(lambda: rust.scale(numpy.zeros(2, numpy.float16), 1.0)) == f"given: {half}"
+    # An array stands for no list of others, whatever it has.
+    choices = "levels: ndarray of int64 where a sequence is wanted: .tolist() makes a list"
+    assert says(lambda: rust.letters([], numpy.zeros(2, numpy.int64))) == choices
+
+
+def test_what_numpy_would_make_a_float_of_is_none(rust: typing.Any) -> None:
+    text, times = numpy.str_("1.5"), numpy.datetime64("2020")
+    for one in (numpy.complex64(1 + 2j), numpy.complex128(1 + 2j), text, numpy.bytes_(b"1"), times):
+        for call in (lambda: rust.scale([0.0, one], 1.0), lambda: rust.scale([], one)):
+            told = rf": {type(one).__name__} where a float is wanted$"
+            with pytest.raises(TypeError, match=told):
+                call()
+
+
+def test_an_array_is_no_number(rust: typing.Any) -> None:
+    for array in (numpy.zeros(2), numpy.zeros(0, "int64"), numpy.zeros(2, "datetime64[s]")):
+        told = f"ndarray of {array.dtype}".replace("[", r"\[").replace("]", r"\]")
+        with pytest.raises(TypeError, match=f"^a: {told} where an int is wanted$"):
+            rust.add(array, 1)
+        with pytest.raises(TypeError, match=f"^factor: {told} where a float is wanted$"):
+            rust.scale([], array)
+    assert rust.add(numpy.array(2), 3) == 5
+    assert list(rust.scale([2.0], numpy.array(1.5))) == [3.0]
+    assert list(rust.scale([numpy.float16(1.5), numpy.int8(2)], 2.0)) == [3.0, 4.0]
 
 
 def test_a_masked_array_that_marks_anything_is_refused(rust: typing.Any, shapes: Shapes) -> None:
@@ -353,13 +406,15 @@ def test_procedures_that_would_have_to_be_awaited_are_not_exported(shapes: Shape
         def add(self, a: int, b: int) -> int:
             return a + b
 
-    with pytest.raises(TypeError, match="^null is `async def`: only the methods of an AsyncServer"):
+    told = "^Awaited.null is `async def`: only the methods of an AsyncServer"
+    with pytest.raises(TypeError, match=told):
         nearcall.export("awaited", Awaited())
 
 
 def test_several_results_are_a_tuple(shapes: Shapes, monkeypatch: pytest.MonkeyPatch) -> None:
-    def meet(self: object, given: typing.Any, maybe: object) -> object:
-        return [given, given.place, maybe]
+    def meet(self: object, *given: typing.Any) -> object:
+        person, maybe = given
+        return [person, person.place, maybe]
 
     served = dict.fromkeys(shapes.ShapesServer.__abstractmethods__, meet)
     server = type("Served", (shapes.ShapesServer,), served)()

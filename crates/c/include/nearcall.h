@@ -510,6 +510,7 @@ typedef struct nearcall_malformed {
 #define NEARCALL_BREACH_FLOAT 4u     /* the bits of a float */
 #define NEARCALL_BREACH_DOUBLE 5u    /* the bits of a double */
 #define NEARCALL_BREACH_CHARACTER 6u /* its number in Unicode */
+#define NEARCALL_BREACH_LEVELS 7u    /* how many values are each in the one before */
 
 /* Which value of our own is beyond a limit of the interface. */
 typedef struct nearcall_breach {

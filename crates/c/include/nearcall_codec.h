@@ -232,9 +232,9 @@ NEARCALL_INLINE bool nearcall_write_level(nearcall_writer *writer, uint32_t leve
     if (writer->depth + levels <= NEARCALL_DEPTH_MAX) {
         return true;
     }
+    /* Of the value as a whole, which `nearcall_breach_of` names. */
     nearcall_write_breach(writer,
-                          nearcall_outside("nesting", NEARCALL_BREACH_UNSIGNED,
-                                           NEARCALL_DEPTH_MAX + 1,
+                          nearcall_outside("", NEARCALL_BREACH_LEVELS, NEARCALL_DEPTH_MAX + 1,
                                            "0 to " NEARCALL_SPELLED(NEARCALL_DEPTH_MAX)));
     return false;
 }
@@ -574,20 +574,29 @@ NEARCALL_APART bool nearcall_read_text(nearcall_reader *reader, char **text) {
     return nearcall_read(reader, *text, count);
 }
 
+/* The breach of a value that is called so: too many levels are told of the whole. */
+NEARCALL_COLD nearcall_breach nearcall_breach_of(const nearcall_writer *writer, const char *name) {
+    nearcall_breach breach = writer->breach;
+    if (breach.kind == NEARCALL_BREACH_LEVELS) {
+        breach.name = name;
+    }
+    return breach;
+}
+
 /* What stubs say of a value that could not be written, or be read. */
 NEARCALL_COLD void nearcall_argument_unwritten(nearcall_environment *environment,
-                                               const nearcall_writer *writer) {
+                                               const nearcall_writer *writer, const char *name) {
     if (writer->has_breach) {
-        nearcall_refuse_argument(environment, writer->breach);
+        nearcall_refuse_argument(environment, nearcall_breach_of(writer, name));
     } else {
         nearcall_no_memory(environment, NEARCALL_RAN_NO);
     }
 }
 
-NEARCALL_COLD void nearcall_result_unwritten(nearcall_served *call,
-                                             const nearcall_writer *writer) {
+NEARCALL_COLD void nearcall_result_unwritten(nearcall_served *call, const nearcall_writer *writer,
+                                             const char *name) {
     if (writer->has_breach) {
-        nearcall_refuse_result(call, writer->breach);
+        nearcall_refuse_result(call, nearcall_breach_of(writer, name));
     } else {
         nearcall_refuse_memory(call, 0);
     }

@@ -142,7 +142,7 @@ NEARCALL_INLINE void nearcall_batch_gone(nearcall_batch_put *batch) {
 /* An item was refused: the batch is as it was before it. False, always. */
 NEARCALL_COLD bool nearcall_batch_refused(nearcall_batch_put *batch,
                                           nearcall_environment *environment) {
-    nearcall_argument_unwritten(environment, &batch->items);
+    nearcall_argument_unwritten(environment, &batch->items, "item");
     batch->items.count = batch->begin;
     batch->items.has_breach = false;
     batch->items.has_no_memory = false;
@@ -183,7 +183,7 @@ NEARCALL_APART bool nearcall_give_written(nearcall_outlet *outlet, nearcall_writ
                                           nearcall_environment *environment) {
     const nearcall_written item = {writer->bytes, writer->count};
     if (nearcall_is_unwritten(writer)) {
-        nearcall_argument_unwritten(environment, writer);
+        nearcall_argument_unwritten(environment, writer, "item");
         nearcall_free(writer->bytes);
         return false;
     }
@@ -200,7 +200,8 @@ NEARCALL_APART bool nearcall_made_written(void *made, nearcall_writer *writer,
         return true;
     }
     nearcall_free(writer->bytes);
-    return writer->has_breach ? nearcall_refuse_item(environment, procedure, writer->breach)
+    return writer->has_breach ? nearcall_refuse_item(environment, procedure,
+                                                     nearcall_breach_of(writer, "item"))
                               : nearcall_no_memory(environment, NEARCALL_RAN_YES);
 }
 

@@ -82,13 +82,13 @@ inline std::uint32_t count_of(std::size_t count) {
     return static_cast<std::uint32_t>(count);
 }
 
+/* More levels than are written; of which value, `give_named` knows. */
+struct too_deep {};
+
 /* One level deeper, which is no deeper than is written. */
 inline std::uint32_t deeper(std::uint32_t depth) {
     if (depth >= NEARCALL_DEPTH_MAX) {
-        throw call_error(NEARCALL_USAGE,
-                         "nesting is " + std::to_string(NEARCALL_DEPTH_MAX + 1) +
-                             ", allowed is 0 to " + std::to_string(NEARCALL_DEPTH_MAX),
-                         reason::out_of_range);
+        throw too_deep();
     }
     return depth + 1;
 }
@@ -320,6 +320,11 @@ template <class T, class C>
 void give_named(const char *name, const T &value, C &target, std::uint32_t depth) {
     try {
         nc_give(value, target, depth);
+    } catch (const too_deep &) {
+        throw call_error(NEARCALL_USAGE,
+                         std::string(name) + " is " + std::to_string(NEARCALL_DEPTH_MAX + 1) +
+                             " levels deep, allowed is 0 to " + std::to_string(NEARCALL_DEPTH_MAX),
+                         reason::out_of_range);
     } catch (const call_error &error) {
         throw unfit(name, error.what(), error.reason());
     }

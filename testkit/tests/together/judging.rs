@@ -85,7 +85,7 @@ fn what_is_nested_too_deep_is_refused_at_once_and_the_others_go() {
         let mut sink = client.trees().unwrap();
         sink.put(nested(DEPTH_MAX - 2)).unwrap();
         let refused = sink.put(nested(DEPTH_MAX - 1)).unwrap_err();
-        assert_eq!(refused.to_string(), "nesting is 65, allowed is 0 to 64");
+        assert_eq!(refused.to_string(), "item is 65 levels deep, allowed is 0 to 64");
         sink.put(nested(0)).unwrap();
         assert_eq!(sink.end().unwrap(), 2);
     });

@@ -517,7 +517,7 @@ growing_Item growing_Shelf_echo(const growing_Shelf *nc_client, const growing_It
     nearcall_begin(nc_env);
     nearcall_encode_growing_Item(&nc_writers[0], &(*given));
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[0], "given");
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
@@ -567,7 +567,7 @@ bool nearcall_post_growing_Shelf_echo(const growing_Shelf *nc_client, const grow
     nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_encode_growing_Item(&nc_writers[0], &(*given));
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[0], "given");
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
@@ -638,12 +638,12 @@ void growing_Shelf_swap(const growing_Shelf *nc_client, nearcall_sequence_growin
     }
     nearcall_encode_sequence_growing_Item(&nc_writers[0], &(*all));
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[0], "all");
         goto nc_done;
     }
     nearcall_encode_growing_Holder(&nc_writers[1], &(*held));
     if (nearcall_is_unwritten(&nc_writers[1])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[1]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[1], "held");
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
@@ -728,12 +728,12 @@ bool nearcall_post_growing_Shelf_swap(const growing_Shelf *nc_client, const near
     }
     nearcall_encode_sequence_growing_Item(&nc_writers[0], &(*all));
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[0], "all");
         goto nc_done;
     }
     nearcall_encode_growing_Holder(&nc_writers[1], &(*held));
     if (nearcall_is_unwritten(&nc_writers[1])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[1]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[1], "held");
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
@@ -972,7 +972,7 @@ void nearcall_entry_growing_Shelf_echo(const nearcall_server_growing_Shelf *nc_s
     }
     nearcall_encode_growing_Item(&nc_writers[0], &nc_returned);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "returned");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
@@ -1029,7 +1029,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
         if (nc_raised1 != NULL) {
             nearcall_encode_growing_Part(&nc_writers[0], &nc_raised1->which);
             if (nearcall_is_unwritten(&nc_writers[0])) {
-                nearcall_result_unwritten(nc_call, &nc_writers[0]);
+                nearcall_result_unwritten(nc_call, &nc_writers[0], "which");
                 goto nc_done;
             }
             nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
@@ -1047,7 +1047,7 @@ void nearcall_entry_growing_Shelf_swap(const nearcall_server_growing_Shelf *nc_s
     }
     nearcall_encode_sequence_growing_Item(&nc_writers[1], &all);
     if (nearcall_is_unwritten(&nc_writers[1])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[1]);
+        nearcall_result_unwritten(nc_call, &nc_writers[1], "all");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
@@ -1101,7 +1101,7 @@ static void nearcall_answer_growing_Shelf_echo(nearcall_served *nc_call,
     }
     nearcall_encode_growing_Item(&nc_writers[0], &nc_returned);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "returned");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
@@ -1166,7 +1166,7 @@ static void nearcall_answer_growing_Shelf_swap(nearcall_served *nc_call,
         if (nc_raised1 != NULL) {
             nearcall_encode_growing_Part(&nc_writers[0], &nc_raised1->which);
             if (nearcall_is_unwritten(&nc_writers[0])) {
-                nearcall_result_unwritten(nc_call, &nc_writers[0]);
+                nearcall_result_unwritten(nc_call, &nc_writers[0], "which");
                 goto nc_done;
             }
             nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
@@ -1184,7 +1184,7 @@ static void nearcall_answer_growing_Shelf_swap(nearcall_served *nc_call,
     }
     nearcall_encode_sequence_growing_Item(&nc_writers[1], &nc_deferred->all);
     if (nearcall_is_unwritten(&nc_writers[1])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[1]);
+        nearcall_result_unwritten(nc_call, &nc_writers[1], "all");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);

@@ -817,7 +817,7 @@ void nearcall_entry_Ledger_next_rows(const nearcall_server_Ledger *nc_server, ne
     }
     nearcall_write_batch(&nc_writers[0], &nc_batch);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "item");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);

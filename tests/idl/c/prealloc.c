@@ -1113,7 +1113,7 @@ void nearcall_entry_Samples_pairs(const nearcall_server_Samples *nc_server, near
     }
     nearcall_encode_sequence_Sample(&nc_writers[0], &all);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "all");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
@@ -1144,7 +1144,7 @@ void nearcall_entry_Samples_judged(const nearcall_server_Samples *nc_server, nea
     }
     nearcall_encode_sequence_Judged(&nc_writers[0], &nc_returned);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "returned");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
@@ -1299,7 +1299,7 @@ static void nearcall_answer_Samples_pairs(nearcall_served *nc_call,
     }
     nearcall_encode_sequence_Sample(&nc_writers[0], &nc_deferred->all);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "all");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);
@@ -1348,7 +1348,7 @@ static void nearcall_answer_Samples_judged(nearcall_served *nc_call,
     }
     nearcall_encode_sequence_Judged(&nc_writers[0], &nc_returned);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "returned");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);

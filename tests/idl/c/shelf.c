@@ -239,7 +239,7 @@ shelf_Books shelf_Shelf_find(const shelf_Shelf *nc_client, const char *part, she
     nearcall_begin(nc_env);
     nearcall_encode_shelf_Mark(&nc_writers[0], &(*mark));
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[0], "mark");
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
@@ -323,7 +323,7 @@ bool nearcall_post_shelf_Shelf_find(const shelf_Shelf *nc_client, const char *pa
     nc_posted->call.state = NEARCALL_NOT_POSTED;
     nearcall_encode_shelf_Mark(&nc_writers[0], &(*mark));
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_argument_unwritten(nc_env, &nc_writers[0]);
+        nearcall_argument_unwritten(nc_env, &nc_writers[0], "mark");
         goto nc_done;
     }
     nearcall_put_u32(nc_fixed, 0, (uint32_t)nc_writers[0].count);
@@ -649,12 +649,12 @@ void nearcall_entry_shelf_Shelf_find(const nearcall_server_shelf_Shelf *nc_serve
     }
     nearcall_encode_sequence_shelf_Book(&nc_writers[0], &nc_returned);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "returned");
         goto nc_done;
     }
     nearcall_encode_shelf_Mark(&nc_writers[1], &mark);
     if (nearcall_is_unwritten(&nc_writers[1])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[1]);
+        nearcall_result_unwritten(nc_call, &nc_writers[1], "mark");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);
@@ -750,12 +750,12 @@ static void nearcall_answer_shelf_Shelf_find(nearcall_served *nc_call,
     }
     nearcall_encode_sequence_shelf_Book(&nc_writers[0], &nc_returned);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "returned");
         goto nc_done;
     }
     nearcall_encode_shelf_Mark(&nc_writers[1], &nc_deferred->mark);
     if (nearcall_is_unwritten(&nc_writers[1])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[1]);
+        nearcall_result_unwritten(nc_call, &nc_writers[1], "mark");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[1].count);

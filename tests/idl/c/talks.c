@@ -882,7 +882,7 @@ static void nearcall_finish_next_talks_Talks_talk(nearcall_served *nc_call,
     }
     nearcall_write_batch(&nc_writers[0], nc_batch);
     if (nearcall_is_unwritten(&nc_writers[0])) {
-        nearcall_result_unwritten(nc_call, &nc_writers[0]);
+        nearcall_result_unwritten(nc_call, &nc_writers[0], "item");
         goto nc_done;
     }
     nearcall_put_u32(nc_results, 0, (uint32_t)nc_writers[0].count);

@@ -177,7 +177,7 @@ void refuse(const boxing::Trees &trees) {
                    "it holds alternative 1");
 }
 
-const std::string too_deep = "nesting is 65, allowed is 0 to 64";
+const std::string too_deep = " is 65 levels deep, allowed is 0 to 64";
 
 // As deep as is written, and one level deeper, of values that are each in the one before.
 template <class F> void expect_limit(const boxing::Trees &trees, int levels, Node node, F around) {
@@ -185,7 +185,7 @@ template <class F> void expect_limit(const boxing::Trees &trees, int levels, Nod
         node = around(std::move(node));
     }
     CHECK(!trees.primed(node).name.empty());
-    expect_refusal([&] { trees.primed(around(std::move(node))); }, "node: " + too_deep);
+    expect_refusal([&] { trees.primed(around(std::move(node))); }, "node" + too_deep);
 }
 
 // The innermost has lists, which count one.
@@ -229,7 +229,7 @@ void count_levels_of_items(const boxing::Trees &trees) {
     sink.put(node);
     Node outer;
     outer.all.push_back(std::move(node));
-    expect_refusal([&] { sink.put(outer); }, "item: " + too_deep);
+    expect_refusal([&] { sink.put(outer); }, "item" + too_deep);
     CHECK(sink.end() == 1);
 }
 
@@ -239,7 +239,7 @@ void refuse_abyss(const boxing::Trees &trees) {
     for (int links = 0; links < 100000; links++) {
         node = behind(std::move(node));
     }
-    expect_refusal([&] { trees.primed(node); }, "node: " + too_deep);
+    expect_refusal([&] { trees.primed(node); }, "node" + too_deep);
     // Destroyed as it is, each box would be in the middle of the one before.
     while (node.next) {
         Node next = std::move(*node.next);
@@ -258,7 +258,7 @@ void refuse_depth(const boxing::Trees &trees) {
     node.name = "deeper";
     node = behind(std::move(node));
     CHECK(trees.primed(node).next->name == "deeper'");
-    expect_refusal([&] { trees.primed(behind(Node(node))); }, "node: " + too_deep);
+    expect_refusal([&] { trees.primed(behind(Node(node))); }, "node" + too_deep);
     node.name = "deeper";
     try {
         trees.primed(node);

@@ -192,7 +192,7 @@ static void trees_go(const judging_Judging *judging) {
     nearcall_feed_judging_Judging_trees_go *feed = judging_Judging_trees_go(judging, &env);
     judging_Tree tree = tree_of(65), bad = tree_of(2);
     judging_Judging_tree(judging, &tree, &env);
-    plainly_refused("nesting is 65, allowed is 0 to 64");
+    plainly_refused("item is 65 levels deep, allowed is 0 to 64");
     refused(nearcall_put_judging_Judging_trees_go(feed, tree, &env));
     put(nearcall_put_judging_Judging_trees_go(feed, tree_of(3), &env));
     /* An item stands in its batch, which is a level. */

@@ -276,7 +276,8 @@ fn a_value_nested_too_deep_is_refused_and_the_binding_lives_on() {
     each_binding(|client| {
         assert_eq!(client.grow(&deep(20)).unwrap().value, 1);
         let refused = client.grow(&deep(200));
-        assert_eq!(refused.unwrap_err().to_string(), "nesting is 65, allowed is 0 to 64");
+        let told = "tree is 65 levels deep, allowed is 0 to 64";
+        assert_eq!(refused.unwrap_err().to_string(), told);
         assert_eq!(client.grow(&deep(0)).unwrap().value, 1);
     });
 }

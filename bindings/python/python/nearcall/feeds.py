@@ -17,6 +17,7 @@ import abc
 import typing
 
 from nearcall._native import Coming, Going
+from nearcall.shown import shown
 
 __all__ = ["Feed", "Sink", "Taker"]
 
@@ -38,6 +39,9 @@ class Feed(typing.Generic[Came]):
     def __init__(self, coming: Coming) -> None:
         self._coming = coming
         self._items: typing.Iterator[Came] = iter(())
+
+    def __repr__(self) -> str:
+        return shown(self, "_coming")
 
     def __iter__(self) -> typing.Self:
         return self
@@ -74,6 +78,9 @@ class Sink(typing.Generic[Sent, Made]):
 
     def __init__(self, going: Going) -> None:
         self._going = going
+
+    def __repr__(self) -> str:
+        return shown(self, "_going")
 
     def put(self, item: Sent) -> None:
         """Sends an item, with others: if a batch is full it waits until the server has taken it.

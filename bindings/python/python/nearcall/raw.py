@@ -19,6 +19,7 @@ from nearcall._native import (
     open_feed,
 )
 from nearcall.feeds import Feed, Sink
+from nearcall.shown import shown
 
 if typing.TYPE_CHECKING:
     import ctypes
@@ -151,6 +152,9 @@ class _Bound:
             raise TypeError(f"{found} where a Binding is wanted: {own}.import_(name) makes one")
         self._binding = binding
 
+    def __repr__(self) -> str:
+        return shown(self, "_binding")
+
     @classmethod
     def import_(
         cls,
@@ -249,11 +253,14 @@ class Posting:
     def __init__(self, binding: Binding) -> None:
         self._post: typing.Callable[..., Pending[typing.Any]] = binding.post
 
+    def __repr__(self) -> str:
+        return shown(self, "_post")
+
 
 class AsyncClient(_Bound):
     """Calls an interface; every call is awaited. The runtime wakes the event loop, and no thread
-    waits; but for calls of ``@idempotent`` operations, which may be made once more, for those with
-    long arguments, which take long to copy, and for what opens or carries a feed.
+    waits; but for calls with long arguments, which take long to copy, for what opens or carries a
+    feed, and for a call of an ``@idempotent`` operation that is made once more.
 
     When the task that awaits a call is cancelled, the call is aborted like one whose deadline has
     passed: at once, or within 20 ms if a thread waits for it, and the server can see it. A feed
@@ -324,6 +331,9 @@ class Exported:
     def __init__(self, clerk: Clerk) -> None:
         self._clerk = clerk
 
+    def __repr__(self) -> str:
+        return shown(self, "_clerk")
+
     @property
     def clerk(self) -> Clerk:
         """The clerk, who admits importers."""
@@ -360,6 +370,9 @@ def export(
 
     The name is there for as long as somebody holds what is returned: keep it, or use ``with``.
 
+    ``TypeError`` if a method cannot be called as the interface calls it, as far as that is known:
+    of a function written in Python by what it takes, in which order, and whether it is ``async``.
+
     An :class:`AsyncServer` is exported by a task: the running event loop awaits its procedures."""
     wakes = None
     if isinstance(server, AsyncServer):
@@ -367,9 +380,12 @@ def export(
         from nearcall import waiting
 
         wakes = waiting.wakes()
-    elif not isinstance(server, Server):
-        found = type(server).__name__
+    interface = getattr(server, "_interface", None)
+    if not isinstance(server, AsyncServer | Server) or not isinstance(interface, Interface):
+        given: object = server
+        found = type(given).__name__
+        if isinstance(given, type):
+            found = f"the class {given.__name__}"
         raise TypeError(f"{found} where an object of a generated server class is wanted")
-    interface = type(server)._interface
     place = (name, directory)
     return Exported(Clerk(interface, place, server, is_open_to_anyone, policy, wakes))

@@ -26,6 +26,7 @@ from nearcall._native import (
     wake_number,
 )
 from nearcall.serving import SERVED
+from nearcall.shown import shown
 
 __all__ = [
     "AsyncFeed",
@@ -214,14 +215,17 @@ async def called(binding: Binding, procedure: int, *arguments: object) -> typing
     if begun is None:
         return await until_cancelled(binding.call, procedure, *arguments)
     try:
-        while not begun.poll():
+        while not (polled := begun.poll()):
             if begun.is_woken:
                 await asyncio.sleep(0)
             else:
                 await _woken(parked, begun.number)
-        return begun.outcome()
+        if isinstance(polled, bool):
+            return begun.outcome()
     finally:
         begun.give_up()
+    # Its server has ended, and it may run twice: to bind anew takes a while.
+    return await until_cancelled(polled.collect)
 
 
 def in_thread(
@@ -266,6 +270,9 @@ class AsyncFeed(typing.Generic[Came]):
         self._cancellation = Cancellation()
         self._items: typing.Iterator[Came] = iter(())
         self._pending: asyncio.Future[list[typing.Any] | None] | None = None
+
+    def __repr__(self) -> str:
+        return shown(self, "_coming")
 
     def __del__(self) -> None:
         self._give_up()
@@ -319,6 +326,9 @@ class AsyncSink(typing.Generic[Sent, Made]):
     def __init__(self, going: Going) -> None:
         self._going = going
         self._pending: asyncio.Future[None] | None = None
+
+    def __repr__(self) -> str:
+        return shown(self, "_going")
 
     async def put(self, item: Sent) -> None:
         """As :meth:`Sink.put`."""
@@ -384,6 +394,9 @@ class AsyncInlet(typing.Generic[Came]):
         self._inlet = inlet
         self._items: typing.Iterator[Came] = iter(())
 
+    def __repr__(self) -> str:
+        return shown(self, "_inlet")
+
     def __aiter__(self) -> typing.Self:
         return self
 
@@ -419,6 +432,9 @@ class AsyncOutlet(typing.Generic[Sent]):
 
     def __init__(self, outlet: Outlet[Sent]) -> None:
         self._outlet = outlet
+
+    def __repr__(self) -> str:
+        return shown(self, "_outlet")
 
     async def put(self, item: Sent) -> None:
         """As :meth:`Outlet.put`."""

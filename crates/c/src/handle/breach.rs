@@ -15,6 +15,7 @@ pub mod kind {
     pub const FLOAT: u32 = 4;
     pub const DOUBLE: u32 = 5;
     pub const CHARACTER: u32 = 6;
+    pub const LEVELS: u32 = 7;
 }
 
 /// A limit of the interface that a value of ours is beyond. `nearcall_breach` in C.
@@ -47,6 +48,7 @@ pub unsafe fn breach(breach: BreachRecord) -> UsageError {
         kind::BOUND => return UsageError::OverBound(OverBound { parameter, value, limit }),
         kind::TEXT => return UsageError::Text { parameter, at: value as usize },
         kind::SIGNED => value.cast_signed().to_string(),
+        kind::LEVELS => format!("{value} levels deep"),
         kind::FLOAT => format!("{:?}", f32::from_bits(value as u32)),
         kind::DOUBLE => format!("{:?}", f64::from_bits(value)),
         kind::CHARACTER => match u32::try_from(value).ok().and_then(char::from_u32) {
@@ -83,6 +85,7 @@ mod tests {
             told(kind::UNSIGNED, u64::MAX, c"1"),
             "age is 18446744073709551615, allowed is 1"
         );
+        assert_eq!(told(kind::LEVELS, 65, c"0 to 64"), "age is 65 levels deep, allowed is 0 to 64");
         let tenth = f32::to_bits(0.1).into();
         assert_eq!(told(kind::FLOAT, tenth, c"0.5 or more"), "age is 0.1, allowed is 0.5 or more");
         let never = f64::NAN.to_bits();

@@ -270,6 +270,7 @@ fn numbers() -> Vec<(&'static str, u32)> {
         ("NEARCALL_BREACH_FLOAT", breach::FLOAT),
         ("NEARCALL_BREACH_DOUBLE", breach::DOUBLE),
         ("NEARCALL_BREACH_CHARACTER", breach::CHARACTER),
+        ("NEARCALL_BREACH_LEVELS", breach::LEVELS),
         ("NEARCALL_POST_NOW", when::NOW),
         ("NEARCALL_POST_SPARE", when::SPARE),
         ("NEARCALL_POST_EITHER", when::EITHER),

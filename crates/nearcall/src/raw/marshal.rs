@@ -166,7 +166,9 @@ impl Writer {
     /// written, and that is remembered: whoever reads it would take it for a lie.
     pub fn nested(&mut self, inner: impl FnOnce(&mut Self)) {
         if self.depth == DEPTH_MAX {
-            return self.range("nesting", &(DEPTH_MAX + 1), &format!("0 to {DEPTH_MAX}"));
+            // Of the value as a whole, which whoever finishes it names.
+            let levels = format_args!("{} levels deep", DEPTH_MAX + 1);
+            return self.range("", &levels, &format!("0 to {DEPTH_MAX}"));
         }
         self.depth += 1;
         inner(self);
@@ -219,6 +221,10 @@ impl Writer {
     pub(crate) fn judge(&mut self, parameter: &'static str) -> Result<(), UsageError> {
         let value = self.bytes.len() as u64;
         match self.breach.take() {
+            Some(UsageError::OutOfRange(mut beyond)) if beyond.parameter.is_empty() => {
+                beyond.parameter = parameter;
+                Err(UsageError::OutOfRange(beyond))
+            }
             Some(breach) => Err(breach),
             None if value > MESSAGE_BYTES_MAX.into() => {
                 let limit = MESSAGE_BYTES_MAX.into();

@@ -242,7 +242,7 @@ impl Printer<'_, '_> {
         let is_later = self.procedure.operation.waits_for_exchange();
         let batch = if is_later { "nc_batch" } else { "&nc_batch" };
         self.text.line(format!("nearcall_write_batch(&{writer}, {batch});"));
-        self.print_unwritten(&writer);
+        self.print_unwritten(&writer, SPOKEN);
         writer
     }
 }

@@ -162,10 +162,11 @@ impl<'c, 'm> Printer<'c, 'm> {
     }
 
     /// Refuses a value of our own that could not be written.
-    fn refuse_unwritten(&self, writer: &str) -> Vec<String> {
+    fn refuse_unwritten(&self, writer: &str, name: &str) -> Vec<String> {
+        let name = quoted(name);
         let refuse = match self.side {
-            Side::Client => format!("nearcall_argument_unwritten(nc_env, &{writer});"),
-            Side::Server => format!("nearcall_result_unwritten(nc_call, &{writer});"),
+            Side::Client => format!("nearcall_argument_unwritten(nc_env, &{writer}, {name});"),
+            Side::Server => format!("nearcall_result_unwritten(nc_call, &{writer}, {name});"),
         };
         vec![refuse, String::from("goto nc_done;")]
     }
@@ -261,7 +262,7 @@ impl<'c, 'm> Printer<'c, 'm> {
         self.writers.insert(self.value(place), writer.clone());
         let encode = self.coder("encode", place);
         self.text.line(format!("{encode}(&{writer}, &{value});"));
-        self.print_unwritten(&writer);
+        self.print_unwritten(&writer, &self.spoken(place));
         writer
     }
 
@@ -270,9 +271,9 @@ impl<'c, 'm> Printer<'c, 'm> {
         format!("nc_writers[{}]", self.writer_count - 1)
     }
 
-    /// Refuses what could not be written.
-    pub fn print_unwritten(&mut self, writer: &str) {
-        let refuse = self.refuse_unwritten(writer);
+    /// Refuses what could not be written, by its name.
+    pub fn print_unwritten(&mut self, writer: &str, name: &str) {
+        let refuse = self.refuse_unwritten(writer, name);
         self.when(&format!("nearcall_is_unwritten(&{writer})"), refuse);
     }
 

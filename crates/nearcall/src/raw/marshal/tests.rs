@@ -210,7 +210,7 @@ fn what_would_be_nested_too_deep_to_be_read_is_not_written() {
     assert_eq!(read::<Chain>(&bytes), Ok(chain(DEPTH_MAX / 2)));
     for links in [DEPTH_MAX / 2 + 1, 1_000] {
         let refused = written(links).unwrap_err().to_string();
-        assert_eq!(refused, "nesting is 65, allowed is 0 to 64");
+        assert_eq!(refused, "chain is 65 levels deep, allowed is 0 to 64");
     }
 }
 
