@@ -236,9 +236,9 @@ impl Workshop {
         succeed(command.arg(format!("-Wl,-rpath,{}", self.path().display())));
     }
 
-    /// Compiles to nothing, with the warnings that projects ask for, or fails with what the compiler
-    /// says, which it does before code is assembled; of C++, which takes clang long to make code
-    /// of, before that is made.
+    /// Compiles to nothing, with the warnings that projects ask for, or fails with what the
+    /// compiler says, which it does before code is assembled; of C++, which takes clang long to
+    /// make code of, before that is made.
     pub fn compile(&self, compiler: &str, source: &Path) {
         self.compile_but(compiler, source, &[]);
     }

@@ -1,6 +1,6 @@
-//! Warnings that projects ask for, of what they include and of what is generated, too. Not asked for
-//! is `-Weffc++`, which wants an initializer for what is empty by itself, and `-Wc++-compat`, since
-//! `x.c` and `x_server.c` are C.
+//! Warnings that projects ask for, of what they include and of what is generated, too. Not asked
+//! for is `-Weffc++`, which wants an initializer for what is empty by itself, and `-Wc++-compat`,
+//! since `x.c` and `x_server.c` are C.
 
 use std::path::Path;
 
