@@ -122,9 +122,10 @@ void nearcall_slow_put(const nearcall_client *client, uint32_t class_index, uint
 /* Copies a long block out, from byte `at` of the message that came. */
 void nearcall_slow_copy_out(const nearcall_client *client, uint32_t class_index, uint32_t at,
                        void *target, size_t byte_count);
-/* After the post: as nearcall_call after its own. */
+/* After the post, of a message whose fixed part has `request_bytes`: as nearcall_call after its
+ * own. */
 bool nearcall_slow_reply(const nearcall_client *client, uint32_t class_index, uint32_t procedure,
-                         uint32_t seen, nearcall_reply *reply,
+                         uint32_t seen, uint32_t request_bytes, nearcall_reply *reply,
                          nearcall_environment *environment);
 /* The same of a procedure whose calls may run twice: as nearcall_call_twice after its first post. */
 bool nearcall_slow_reply_twice(const nearcall_client *client, uint32_t class_index,

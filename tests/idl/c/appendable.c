@@ -856,7 +856,7 @@ NEARCALL_COLD int32_t nearcall_late_growing_Shelf_count(const growing_Shelf *nc_
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 2, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 2, nc_seen, 4, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_returned = (int32_t)nearcall_get_u32(nc_results, 0);

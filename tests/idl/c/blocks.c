@@ -75,7 +75,7 @@ NEARCALL_COLD void nearcall_late_Blocks_apply(const Blocks *nc_client,
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, 128, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_is_good = true;
@@ -182,7 +182,7 @@ NEARCALL_COLD void nearcall_late_Blocks_invert(const Blocks *nc_client, Turn *tu
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 1, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 1, nc_seen, 128, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_is_good = true;
@@ -298,7 +298,7 @@ NEARCALL_COLD void nearcall_late_Blocks_latest(const Blocks *nc_client, Turn *tu
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 2, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 2, nc_seen, 0, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_is_good = true;
@@ -411,7 +411,7 @@ NEARCALL_COLD void nearcall_late_Blocks_apply_to(const Blocks *nc_client,
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 3, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 3, nc_seen, 136, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_is_good = true;
@@ -542,7 +542,7 @@ NEARCALL_COLD void nearcall_late_Blocks_solve(const Blocks *nc_client, Turn *tur
     nc_reply.exception_count = 1;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 4, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 4, nc_seen, 128, &nc_reply, nc_env)) {
         goto nc_done;
     }
     switch (nc_reply.raised) {

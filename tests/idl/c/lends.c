@@ -374,7 +374,7 @@ NEARCALL_COLD void nearcall_late_lends_Plain_looked_at(const lends_Plain *nc_cli
     nc_reply.exception_count = 0;
     nc_reply.is_kept = false;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, 4, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_is_good = true;

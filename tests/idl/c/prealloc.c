@@ -272,7 +272,7 @@ NEARCALL_COLD uint32_t nearcall_late_Samples_read(const Samples *nc_client, near
     nc_reply.exception_count = 1;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 0, nc_seen, 4, &nc_reply, nc_env)) {
         goto nc_done;
     }
     switch (nc_reply.raised) {
@@ -441,7 +441,7 @@ NEARCALL_COLD void nearcall_late_Samples_image(const Samples *nc_client, nearcal
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 1, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 1, nc_seen, 4, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_takes[0] = (nearcall_take){&(nearcall_filling){"bytes", bytes, sizeof *bytes->_buffer}, nearcall_get_u32(nc_results, 0), 1u, 4096u, NEARCALL_FORM_BYTES | NEARCALL_FORM_PREALLOC};
@@ -600,7 +600,7 @@ NEARCALL_COLD void nearcall_late_Samples_title(const Samples *nc_client, nearcal
     nc_reply.exception_count = 1;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 2, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 2, nc_seen, 4, &nc_reply, nc_env)) {
         goto nc_done;
     }
     switch (nc_reply.raised) {
@@ -757,7 +757,7 @@ NEARCALL_COLD void nearcall_late_Samples_pairs(const Samples *nc_client, nearcal
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 3, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 3, nc_seen, 0, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_takes[0] = (nearcall_take){&(nearcall_filling){"all", all, sizeof *all->_buffer}, nearcall_get_u32(nc_results, 0), 16u, 100u, NEARCALL_FORM_ITEMS | NEARCALL_FORM_PREALLOC};
@@ -892,7 +892,7 @@ NEARCALL_COLD void nearcall_late_Samples_judged(const Samples *nc_client, nearca
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 4, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 0, 4, nc_seen, 4, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_takes[0] = (nearcall_take){&(nearcall_filling){"returned", nc_returned, sizeof *nc_returned->_buffer}, nearcall_get_u32(nc_results, 0), 21u, NEARCALL_UNBOUNDED, NEARCALL_FORM_ITEMS | NEARCALL_FORM_PREALLOC};

@@ -463,7 +463,7 @@ NEARCALL_COLD void nearcall_late_shelf_Shelf_read(const shelf_Shelf *nc_client, 
     nc_reply.exception_count = 0;
     nc_reply.is_kept = true;
     nc_reply.has_descriptors = false;
-    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 1, 1, nc_seen, &nc_reply, nc_env)) {
+    if (!nearcall_slow_reply((const nearcall_client *)nc_client, 1, 1, nc_seen, 4, &nc_reply, nc_env)) {
         goto nc_done;
     }
     nc_takes[0] = (nearcall_take){NULL, nearcall_get_u32(nc_results, 0), 1u, 4096u, NEARCALL_FORM_BYTES};

@@ -85,7 +85,7 @@ pub unsafe extern "C" fn nearcall_slow_copy_out(
 }
 
 /// The call was posted, and `seen` in the turn word; there is no reply yet, or none as most are.
-/// Goes on as `nearcall_call` does. False after an error.
+/// Its fixed part has `request_bytes`. Goes on as `nearcall_call` does. False after an error.
 ///
 /// # Safety
 ///
@@ -98,13 +98,14 @@ pub unsafe extern "C" fn nearcall_slow_reply(
     class: u32,
     procedure: u32,
     seen: u32,
+    request_bytes: u32,
     reply: *mut ReplyRecord,
     environment: *mut Environment,
 ) -> bool {
     // SAFETY: H1.
     let client = &unsafe { &*client }.client;
     // SAFETY: B1.
-    let replied = unsafe { client.finish_brief(class as usize, procedure, seen) };
+    let replied = unsafe { client.finish_brief(class as usize, procedure, seen, request_bytes) };
     // SAFETY: passed on.
     unsafe { told(replied, reply, environment) }
 }

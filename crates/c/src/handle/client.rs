@@ -93,8 +93,11 @@ pub(super) unsafe fn called_twice(
     let has_descriptors = unsafe { &*reply }.has_descriptors;
     let mut next = None;
     let replied = client.twice_if_need_be_over(&mut next, |client| match posted.take() {
-        // SAFETY: B1, of the first try, whose client is the stub's.
-        Some(Posted { class, seen }) => unsafe { client.finish_brief(class, procedure, seen) },
+        Some(Posted { class, seen }) => {
+            let fixed_bytes = request.fixed.len() as u32;
+            // SAFETY: B1, of the first try, whose client is the stub's.
+            unsafe { client.finish_brief(class, procedure, seen, fixed_bytes) }
+        }
         None => {
             // SAFETY: passed on.
             let call = unsafe { filled(client, procedure, &request, has_descriptors) }?;

@@ -6,7 +6,7 @@
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::ptr::{self, NonNull};
 
-use nearcall_abi::AStackHead;
+use nearcall_abi::{AStackHead, INLINE_BYTES};
 use nearcall_core::bias::{self, Bias, Settled};
 use nearcall_core::lookout::{self, Lookout};
 use nearcall_core::turn;
@@ -170,7 +170,8 @@ impl Client {
     }
 
     /// C has posted, and has seen no reply yet, or none as most are; `seen` is what its post found
-    /// in the turn word. Goes on as [`super::Call::post`] does.
+    /// in the turn word, `request_bytes` the length of what went without its payload. Goes on as
+    /// [`super::Call::post`] does.
     ///
     /// # Errors: any of a call that was posted.
     ///
@@ -182,6 +183,7 @@ impl Client {
         class: usize,
         procedure: u32,
         seen: u32,
+        request_bytes: u32,
     ) -> Result<Reply<'_>, Box<CallError>> {
         let grip = self.grip(class);
         let sequence = grip.linkage().sequence();
@@ -204,6 +206,9 @@ impl Client {
                 HeadWords::load(grip.astack.head())
             }
         };
+        if request_bytes > INLINE_BYTES {
+            grip.astack.ask_for_own_block(request_bytes);
+        }
         Reply::new(grip, procedure, words)
     }
 

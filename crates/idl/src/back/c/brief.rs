@@ -293,7 +293,10 @@ impl Stub<'_, '_> {
         print_reply_record(&mut self.printer, plan);
         let wait = format!("(const nearcall_client *)nc_client, {}, {}", plan.class, plan.index);
         let printed = &mut self.printer.text;
-        printed.line(format!("if (!nearcall_slow_reply({wait}, nc_seen, &nc_reply, nc_env)) {{"));
+        let request = self.brief.request_bytes;
+        printed.line(format!(
+            "if (!nearcall_slow_reply({wait}, nc_seen, {request}, &nc_reply, nc_env)) {{"
+        ));
         printed.lines(["    goto nc_done;", "}"].map(String::from));
         print_reply(&mut self.printer, self.procedure);
         c.print_reply_locals(&self.printer, self.procedure, 0, text);
