@@ -271,7 +271,8 @@ typedef struct nearcall_wait_policy {
     uint32_t spin_ns_max;         /* longest spin for a peer on another processor */
     uint32_t spin_ns_min;         /* shortest, and longest while yields are banned */
     uint32_t polls_per_spin;      /* polls between two looks at the clock, or yields */
-    uint32_t yields_max;          /* yields to a peer on the same processor before sleeping */
+    uint32_t yields_max;          /* yields to a peer on the same processor before sleeping; one
+                                   * more, which is not timed, may come first */
     uint32_t yield_ns_max;        /* a yield that takes longer may have gone to a third thread */
     uint32_t slow_yields_ns_max;  /* what such yields may take before yields are banned */
     uint32_t yield_ban_waits_min; /* waits for which yields are banned the first time */

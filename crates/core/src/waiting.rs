@@ -40,7 +40,8 @@ pub struct WaitPolicy {
     pub spin_ns_min: u32,
     /// Polls between two looks at the clock, and between two yields of who spins.
     pub polls_per_spin: u32,
-    /// Yields to a server on the same processor before sleeping.
+    /// Yields to a server on the same processor before sleeping; one more that is not timed may
+    /// come first.
     pub yields_max: u32,
     /// A yield that takes longer may have gone to a third thread.
     pub yield_ns_max: u32,
@@ -228,7 +229,7 @@ impl<'p> Waiter<'p> {
         if ban.slow_ns > u64::from(self.policy.slow_yields_ns_max) {
             let waits = self.policy.yield_ban_waits_min.min(self.policy.yield_ban_waits_max);
             ban.waits_left = ban.waits_left.max(waits);
-            ban.slow_ns = 0;
+            (ban.slow_ns, ban.fast_yields) = (0, 0);
         }
         true
     }

@@ -87,7 +87,8 @@ fn refused_by_c(operation: &str) -> Vec<String> {
         struct Node { @optional Huge more; sequence<Huge> all; map<long, Huge> some; };
         union Either switch (boolean) { case TRUE: octet one; case FALSE: Names all; };
         exception Bad { Huge why; }; exception Poor { Half why; string name; };
-        exception Lame { Half why; };";
+        exception Lame { Half why; };
+        @bit_bound(8) enum Small { A, B }; typedef Small Smalls[20000];";
     std::fs::write(&path, format!("{types} interface Store {{ {operation} }};"))
         .expect("it can be written");
     let found = compile_c(&model(&path), "big").err().unwrap_or_default();
@@ -111,14 +112,17 @@ fn c_does_not_print_stubs_that_no_stack_holds() {
         ("void f(inout Huge huge);", 2_097_152),
         ("void f(out Huge huge);", 2_097_152),
         ("@oneway void f(in Huge huge);", 2_097_152),
-        ("void f() raises (Bad);", 2_097_152),
-        ("void f() raises (Lame, Poor);", 65_544),
         ("void f(in Framed framed);", 2_097_168),
         ("void f(in Names names);", 65_544),
         ("void f(in Either either);", 65_552),
+        // On the way each takes a byte.
+        ("void f(in Smalls smalls, in string name);", 80_008),
     ] {
         assert_eq!(refused_by_c(operation), values(bytes), "{operation}");
     }
+    let raised = |bytes| said("its exceptions take", bytes);
+    assert_eq!(refused_by_c("void f() raises (Bad);"), raised(2_097_152));
+    assert_eq!(refused_by_c("void f() raises (Lame, Poor);"), raised(65_544));
     for operation in ["@feed Framed f();", "void f(@feed in Framed item);"] {
         assert_eq!(refused_by_c(operation), said("an item takes", 2_097_168), "{operation}");
     }

@@ -29,11 +29,14 @@ static void count(uint32_t *counter) {
 }
 
 /* These are in the place of libnearcall's, which they call. */
-void nearcall_slow_begin(const nearcall_client *client, uint32_t class_index, uint32_t claim) {
-    void (*own)(const nearcall_client *, uint32_t, uint32_t);
-    *(void **)&own = real("nearcall_slow_begin");
+bool nearcall_post(const nearcall_client *client, uint32_t procedure,
+                   const nearcall_message *request, uint32_t when, bool expects_descriptors,
+                   nearcall_posted *posted, nearcall_environment *environment) {
+    bool (*own)(const nearcall_client *, uint32_t, const nearcall_message *, uint32_t, bool,
+                nearcall_posted *, nearcall_environment *);
+    *(void **)&own = real("nearcall_post");
     count(&otherwise);
-    own(client, class_index, claim);
+    return own(client, procedure, request, when, expects_descriptors, posted, environment);
 }
 
 bool nearcall_slow_posted(nearcall_posted *posted, uint32_t seen,
@@ -113,12 +116,14 @@ static void behind(const brief_Brief *brief) {
 #if defined(__x86_64__)
     CHECK(otherwise == before);
 #endif
+    const uint32_t before_page = otherwise;
     brief_Page page = {{0}};
     uint8_t last = 0;
     page._at[999] = 7;
     CHECK(nearcall_post_brief_Brief_shift(brief, &page, 9, &shifted, &env));
     page = nearcall_collect_brief_Brief_shift(&shifted, &last, &env);
     CHECK(env.outcome == NEARCALL_RETURNED && page._at[0] == 9 && last == 7);
+    CHECK(otherwise == before_page + 1);
 }
 
 /* Only the first calls, for which nothing is kept yet, and payloads longer than the line take the

@@ -371,6 +371,10 @@ impl<'c> Watch<'c> {
             }
         }
         let start = clock::ticks();
+        if clock::ticks_ns(start.saturating_sub(self.idle)) >= LONG_NS {
+            // One that was not timed may have taken so long.
+            self.core.housekeeping.note_awake();
+        }
         if !self.was_woken {
             self.idle = start;
         }

@@ -6,12 +6,15 @@ use crate::back::Unsupported;
 use crate::back::c::C;
 use crate::back::c::client::{fixed_bytes, reply_bytes};
 use crate::back::c::interface::Procedure;
-use crate::layout::{Shape, members, shape};
-use crate::model::{DeclarationId, Direction, Kind, Type};
+use crate::layout::{Scalar, Shape, members, shape};
+use crate::model::{DeclarationId, Direction, Kind, Operation, Type};
 
 /// Most bytes of a message's fixed part, of what an operation is given, of what it gives, and of
 /// one element or item.
 const STACK_BYTES_MAX: u32 = 64 << 10;
+
+/// What an enumerator takes in C.
+const ENUM_BYTES: u64 = 4;
 
 /// What a pointer takes, and what a list does, which is a count and one.
 const POINTER: Room = Room { bytes: 8, alignment: 8 };
@@ -77,6 +80,10 @@ impl C<'_> {
                 (bytes, format!("the values that go one way take {bytes} bytes"), large)
             },
             {
+                let bytes = self.raised_bytes(operation);
+                (bytes, format!("its exceptions take {bytes} bytes"), large)
+            },
+            {
                 let bytes = self.spread_bytes(operation);
                 let what = format!("an element of a `prealloc` result takes {bytes} bytes");
                 (bytes, what, "leave `prealloc` out")
@@ -86,7 +93,7 @@ impl C<'_> {
         beyond.map(move |(_, what, way_out)| format!("{what}, and {has_room}: {way_out}"))
     }
 
-    /// Most bytes of all values that a procedure is given, gives, or may raise.
+    /// Most bytes of all values that a procedure is given, or gives.
     fn values(&self, procedure: Procedure<'_>) -> u64 {
         let operation = procedure.operation;
         let sum = |direction| {
@@ -94,16 +101,25 @@ impl C<'_> {
             all.map(|one| self.room(&one.declared).bytes).fold(0, u64::saturating_add)
         };
         let returned = operation.returns.as_ref().map_or(0, |declared| self.room(declared).bytes);
-        let comes = sum(Direction::In).saturating_add(returned);
-        // A call stub has one of each.
-        let raised = operation.raises.iter().map(|id| self.room(&Type::Named(*id)).bytes);
-        sum(Direction::Out).max(comes).max(raised.fold(0, u64::saturating_add))
+        sum(Direction::Out).max(sum(Direction::In).saturating_add(returned))
     }
 
-    /// What a type takes where pointers have 8 bytes.
+    /// Bytes of all exceptions that it may raise: a call stub has one of each.
+    fn raised_bytes(&self, operation: &Operation) -> u64 {
+        let raised = operation.raises.iter().map(|id| self.room(&Type::Named(*id)).bytes);
+        raised.fold(0, u64::saturating_add)
+    }
+
+    /// What a type takes where pointers have 8 bytes: exactly, since what is refused by it works
+    /// nowhere, where `memory_bytes` rounds up for C++.
     fn room(&self, declared: &Type) -> Room {
         if let Shape::Scalar(scalar) = shape(self.model, declared) {
-            return Room::word(scalar.width().into());
+            let width = match scalar {
+                // An `enum`, however few bits of it go.
+                Scalar::Enum { .. } => ENUM_BYTES,
+                _ => scalar.width().into(),
+            };
+            return Room::word(width);
         }
         match self.resolved(declared) {
             Type::Primitive(primitive) => Room { bytes: primitive.bytes().into(), alignment: 1 },
