@@ -314,7 +314,8 @@ typedef struct nearcall_import_options {
     const nearcall_wait_policy *wait; /* of this binding's calls; null: the domain's */
     const int *ready_pidfd; /* of the process that is to export the name, or to have it exported:
                              * once that has ended the import waits no longer, and fails by
-                             * NEARCALL_REASON_PROCESS_ENDED. It stays the caller's. Null: none */
+                             * NEARCALL_REASON_PROCESS_ENDED. Beside ready_timeout_ns: without that
+                             * it does not wait. It stays the caller's. Null: none */
 } nearcall_import_options;
 
 /* How an interface is exported. All bytes zero: as without options. */

@@ -64,8 +64,8 @@ pub struct ImportOptions {
     /// A pidfd of the process that is to export the name, or to have it exported: once that has
     /// ended nobody is waited for any more, and the import is [`BindError::ProcessEnded`]. Whose
     /// export it then is that is bound to is not looked at. Of an import that waits
-    /// ([`Self::ready_timeout`]), not of a rebind: the next life of a server is another process. Of
-    /// no introduction.
+    /// ([`Self::ready_timeout`]; without that nothing is), not of a rebind: the next life of a
+    /// server is another process. Of no introduction.
     ///
     /// ```text
     /// let child = Command::new("files-server").spawn()?;

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nearcall_abi::message::{Classes, Message, RefusalCode};
 use nearcall_abi::{ABI_VERSION, AStackClass, InterfaceDescriptor};
@@ -41,6 +41,8 @@ struct Import<'i> {
     interface: &'static InterfaceDescriptor,
     wanted: &'i Wanted,
     options: &'i ImportOptions,
+    /// Longest that the whole of it takes.
+    timeout: Duration,
     socket: Socket,
     /// We were introduced.
     is_introduced: bool,
@@ -114,19 +116,21 @@ pub(crate) fn import_ready(
     let process = options.ready_pidfd.as_deref().map(ready::process).transpose()?;
     let mut readiness = Readiness::begin(options.ready_timeout, NEVER_NS);
     loop {
-        match import(domain, name, interface, options) {
+        match import(domain, name, interface, options, options.timeout) {
             Ok(bound) => return Ok(bound),
             Err(unbound) => readiness.wait_beside(process.as_ref(), name, unbound)?,
         }
     }
 }
 
-/// Binds to what is exported under `name`.
+/// Binds to what is exported under `name`, within `timeout`; the binding keeps `options`, by which
+/// it is renewed.
 pub(super) fn import(
     domain: &Domain,
     name: &str,
     interface: &'static InterfaceDescriptor,
     options: &ImportOptions,
+    timeout: Duration,
 ) -> Result<Arc<ClientBinding>, Unbound> {
     let begin = begin(domain, "import")?;
     let connected = |wanted: &Wanted| {
@@ -134,8 +138,18 @@ pub(super) fn import(
         let offer = Offer::new(&wanted.classes)?;
         let socket = Socket::new(connect(name, options)?);
         let (introduction, is_introduced) = (None, false);
-        Import { name, interface, wanted, options, socket, is_introduced, introduction, begin }
-            .run(domain, offer)
+        Import {
+            name,
+            interface,
+            wanted,
+            options,
+            timeout,
+            socket,
+            is_introduced,
+            introduction,
+            begin,
+        }
+        .run(domain, offer)
     };
     let attempt = |wanted: &Wanted| {
         let is_early = |bound: &Result<_, _>| matches!(bound, Err(Refused::Early));
@@ -178,6 +192,7 @@ pub(crate) fn import_introduced(
         interface,
         wanted,
         options,
+        timeout: options.timeout,
         socket,
         is_introduced: true,
         introduction,
@@ -335,7 +350,7 @@ impl Import<'_> {
         // Its other end goes with it: only the server's is left, whose end we are to notice.
         let introduction = self.introduction.take();
         if let Some(Introduction { socket, presented }) = &introduction {
-            let left = self.options.timeout.saturating_sub(self.begin.elapsed());
+            let left = self.timeout.saturating_sub(self.begin.elapsed());
             let sent = socket.send_within(left, &Message::Present, &[presented.as_fd()]);
             sent.map_err(|error| self.wire(error))?;
         }
@@ -353,7 +368,7 @@ impl Import<'_> {
 
     fn receive(&self) -> Result<Packet, Refused> {
         let received = loop {
-            let left = self.options.timeout.saturating_sub(self.begin.elapsed());
+            let left = self.timeout.saturating_sub(self.begin.elapsed());
             let slice = interrupt::slice(left);
             match self.socket.receive_soon(slice) {
                 Err(WireError::Socket(SocketError::TimedOut))

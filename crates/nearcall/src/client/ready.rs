@@ -52,7 +52,8 @@ impl Readiness {
 
     /// Waits for the next try, when an import of `name` has failed so, or for the end of the
     /// process that is to export it; or what is told. Whatever that process has exported, or had
-    /// others export, is there when it has ended, so it is tried once more then.
+    /// others export, is there when it has ended, so it is tried once more then; and if somebody
+    /// does, it is waited for as ever.
     pub fn wait_beside(
         &mut self,
         process: Option<&Process>,
@@ -63,11 +64,18 @@ impl Readiness {
             switching::nap(self.pause_after(name, failed)?);
             return Ok(());
         };
-        if self.has_ended && failed.may_pass {
-            let (name, status, last) = (name.to_owned(), process.end(), Box::new(failed.error));
-            return Err(BindError::ProcessEnded { name, status, last });
+        if self.has_ended {
+            if let BindError::NoSuchName { .. } = failed.error {
+                let (name, status, last) = (name.to_owned(), process.end(), Box::new(failed.error));
+                return Err(BindError::ProcessEnded { name, status, last });
+            }
+            switching::nap(self.pause_after(name, failed)?);
+        } else {
+            // Also where the wait is over by now, however short it was.
+            let waits = failed.may_pass && !self.wait.is_zero();
+            self.has_ended = waits && process.has_exited()
+                || switching::nap_beside(process, self.pause_after(name, failed)?);
         }
-        self.has_ended = switching::nap_beside(process, self.pause_after(name, failed)?);
         Ok(())
     }
 
@@ -107,11 +115,44 @@ mod tests {
         Unbound::from(BindError::NoSuchName { name: "late".to_owned(), tried: Vec::new() })
     }
 
-    #[test]
-    fn an_end_is_told_after_one_more_try() {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
+    /// A process that has ended, and is its parent's to wait for.
+    fn ended() -> (std::process::Child, Process) {
+        let child = std::process::Command::new("true").spawn().unwrap();
         let process = Process::open(child.id()).unwrap();
         assert!(process.wait_exit(LONG));
+        (child, process)
+    }
+
+    #[test]
+    fn an_end_is_told_however_short_the_wait_is() {
+        let (mut child, process) = ended();
+        let mut readiness = Readiness::begin(Duration::from_nanos(1), u64::MAX);
+        readiness.wait_beside(Some(&process), "late", none()).expect("another try");
+        let error = readiness.wait_beside(Some(&process), "late", none()).unwrap_err();
+        assert!(matches!(error, BindError::ProcessEnded { .. }), "{error}");
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn who_exports_and_has_no_time_is_waited_for_after_the_end_as_well() {
+        let (mut child, process) = ended();
+        let busy = || {
+            let (name, reason) = (String::from("late"), String::from("it is starting"));
+            Unbound { error: BindError::Peer { name, reason }, may_pass: true }
+        };
+        let mut readiness = Readiness::begin(Duration::from_millis(50), u64::MAX);
+        let error = loop {
+            if let Err(error) = readiness.wait_beside(Some(&process), "late", busy()) {
+                break error;
+            }
+        };
+        assert!(matches!(error, BindError::NotReady { .. }), "{error}");
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn an_end_is_told_after_one_more_try() {
+        let (mut child, process) = ended();
         let mut readiness = Readiness::begin(LONG, u64::MAX);
         // It may have exported between the try that failed and its end.
         readiness.wait_beside(Some(&process), "late", none()).expect("another try");

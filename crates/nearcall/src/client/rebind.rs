@@ -11,7 +11,7 @@ use super::import::{Unbound, begin, import};
 use super::interrupt::is_interrupted;
 use super::ready::Readiness;
 use super::switching;
-use crate::binding::{ImportOptions, Rebind};
+use crate::binding::Rebind;
 use crate::error::{BindError, CallError, NotExecuted};
 
 /// What a binding is replaced by. One thread at a time sees to it.
@@ -70,8 +70,7 @@ impl ClientBinding {
             return Some(Ok(Arc::clone(binding)));
         }
         let timeout = Duration::from_nanos(left_ns(until_ns)).min(self.options.timeout);
-        let options = ImportOptions { timeout, ..self.options.clone() };
-        let imported = import(&self.domain, &self.name, self.interface, &options);
+        let imported = import(&self.domain, &self.name, self.interface, &self.options, timeout);
         Some(imported.inspect(|binding| *renewal = Some(Arc::clone(binding))))
     }
 }
@@ -122,5 +121,25 @@ pub fn is_worth_another_try(error: &CallError) -> bool {
             matches!(reason, Refused | Revoked | ServerEnded)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearcall_abi::{AStackClass, InterfaceDescriptor};
+    use nearcall_os::clock;
+
+    use crate::testing::{Null, TestServer, null_interface};
+
+    static NULL: InterfaceDescriptor = null_interface(&[AStackClass { block_bytes: 0, count: 1 }]);
+
+    #[test]
+    fn a_renewed_binding_has_the_time_of_the_first_and_not_what_a_call_had_left() {
+        let server = TestServer::new("renewed-in-time", Null(&NULL));
+        let binding = server.importer().import().unwrap();
+        let second_ns = 1_000_000_000;
+        let renewed = binding.inner().renew(clock::now_ns() + second_ns).unwrap();
+        assert!(renewed.options.timeout.as_nanos() > second_ns.into());
+        assert_eq!(renewed.options.timeout, binding.inner().options.timeout);
     }
 }
