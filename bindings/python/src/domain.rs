@@ -16,6 +16,9 @@ static DOMAIN: OnceLock<(u32, Domain)> = OnceLock::new();
 /// This process is a child of the one that has made the domain.
 static IS_FORKED: AtomicBool = AtomicBool::new(false);
 
+/// This process has ended its part.
+static IS_SHUT_DOWN: AtomicBool = AtomicBool::new(false);
+
 /// How it is to be, once somebody has said so. Held while it is made: who comes then is too late.
 static OPTIONS: Mutex<Option<nearcall::DomainOptions>> = Mutex::new(None);
 
@@ -89,12 +92,20 @@ pub fn check_own() -> PyResult<()> {
     }
 }
 
+/// Whether this process has ended its part, or does so just now.
+pub fn is_shut_down() -> bool {
+    // Relaxed: see `shut_down`.
+    IS_SHUT_DOWN.load(Ordering::Relaxed)
+}
+
 /// Ends this process's part in an orderly way: calls that run are finished.
 #[pyfunction]
 pub fn shut_down(py: Python<'_>) {
     if let Some((owner, domain)) = DOMAIN.get()
         && *owner == std::process::id()
     {
+        // Relaxed: for who shows what there was, and nothing else.
+        IS_SHUT_DOWN.store(true, Ordering::Relaxed);
         py.detach(|| {
             domain.shut_down();
             release::settle();

@@ -68,8 +68,8 @@ impl<'py> Method<'_, 'py> {
     }
 
     /// What it is if it evaluates to nothing that can be awaited, or that items come of, and what
-    /// it has to be. Of a function that says whose place it has taken (`functools.wraps`) nobody
-    /// can tell.
+    /// it has to be. Of a function that says whose place it has taken (`functools.wraps`, a mock)
+    /// nobody can tell.
     fn is_not_awaited(&self) -> PyResult<Option<&'static str>> {
         if matches!(self.procedure.role, Role::OpensSource { .. }) {
             return Ok(match () {
@@ -86,15 +86,36 @@ impl<'py> Method<'_, 'py> {
             return Ok((!self.is_marked()?).then_some(YIELDS));
         }
         let is_plain = match self.own()? {
-            Some((own, _)) => !own.hasattr("__wrapped__")?,
+            Some((own, _)) => !own.hasattr("__wrapped__")? && !own.hasattr("mock")?,
             None => false,
         };
         let plain = "a plain `def`: the methods of an AsyncServer are awaited, write `async def`";
         Ok((is_plain && !self.is("iscoroutinefunction")?).then_some(plain))
     }
 
+    /// What `inspect` says of it. Of what only says that it is a function it would believe whatever
+    /// that has.
     fn is(&self, kind: &str) -> PyResult<bool> {
-        self.inspect.call_method1(kind, (self.function,))?.is_truthy()
+        match pretends(&self.innermost()?)? {
+            true => Ok(false),
+            false => self.inspect.call_method1(kind, (self.function,))?.is_truthy(),
+        }
+    }
+
+    /// What runs in the end: without its object, and what else it was given before.
+    fn innermost(&self) -> PyResult<Bound<'py, PyAny>> {
+        let py = self.function.py();
+        let method = py.import("types")?.getattr("MethodType")?;
+        let partial = py.import("functools")?.getattr("partial")?;
+        let mut own = self.function.clone();
+        loop {
+            let inner = match own.get_type() {
+                kind if kind.is_subclass(&method)? => "__func__",
+                kind if kind.is_subclass(&partial)? => "func",
+                _ => return Ok(own),
+            };
+            own = own.getattr(inner)?;
+        }
     }
 
     /// The function written in Python that runs, and whether it is given its object first.
@@ -105,47 +126,48 @@ impl<'py> Method<'_, 'py> {
         };
         let (own, is_bound) = (inner.as_ref().unwrap_or(self.function), inner.is_some());
         let is_function = self.inspect.call_method1("isfunction", (own,))?.is_truthy()?;
-        Ok(is_function.then(|| (own.clone(), is_bound)))
+        Ok((is_function && !pretends(own)?).then(|| (own.clone(), is_bound)))
     }
 
     /// Whether what a generator function evaluates to can be awaited: `types.coroutine` has said so
     /// in its code, which a method shares, and which `functools.partial` has inside.
     fn is_marked(&self) -> PyResult<bool> {
-        let mut own = self.function.clone();
-        let code = loop {
-            if let Some(code) = own.getattr_opt("__code__")? {
-                break code;
-            }
-            let Some(inner) = own.getattr_opt("func")? else { return Ok(false) };
-            own = inner;
-        };
+        let Some(code) = self.innermost()?.getattr_opt("__code__")? else { return Ok(false) };
         let flag: u32 = self.inspect.getattr("CO_ITERABLE_COROUTINE")?.extract()?;
         Ok(code.getattr("co_flags")?.extract::<u32>()? & flag != 0)
     }
 
-    /// Why it cannot be given what the interface gives it, in order; or would take one argument for
-    /// another, by their names.
+    /// Why it cannot be given what the interface gives it, in order; or would, to all appearances,
+    /// take one argument for another.
     fn takes_others(
         &self,
         interface: &InterfaceDescriptor,
         is_awaited: bool,
     ) -> PyResult<Option<String>> {
         let Some((own, is_bound)) = self.own()? else { return Ok(None) };
-        let takes = Takes::of(self.inspect, &own)?;
-        let mut given: Vec<&str> = if is_bound { vec!["self"] } else { Vec::new() };
-        given.extend(self.procedure.request.parts.iter().map(|part| part.name));
+        let takes = Takes::of(self.inspect, (&own, is_bound))?;
+        let mut given: Vec<_> = self.procedure.request.parts.iter().map(|part| part.name).collect();
         given.extend(match self.procedure.role {
             Role::OpensTaker { .. } if is_awaited => &["inlet"][..],
             Role::OpensExchange { .. } => &["inlet", "outlet"],
             _ => &[],
         });
-        if takes.fits(&given) {
+        let swapped =
+            takes.swapped(&given).map(|(own, name)| format!(": {own} is where {name} is"));
+        if takes.fits(given.len()) && swapped.is_none() {
             return Ok(None);
         }
-        let (shown, given) = (takes.shown(), given.join(", "));
-        let name = interface.name;
-        Ok(Some(format!("takes ({shown}), and {name} calls it with ({given}), in this order")))
+        let (shown, swapped) = (takes.shown(), swapped.unwrap_or_default());
+        let given =
+            is_bound.then_some("self").into_iter().chain(given).collect::<Vec<_>>().join(", ");
+        let calls = format!("{} calls it with ({given}), in this order", interface.name);
+        Ok(Some(format!("takes ({shown}), and {calls}{swapped}")))
     }
+}
+
+/// Whether it says that it is of another class than it is of, as a mock of a function does.
+fn pretends(own: &Bound<'_, PyAny>) -> PyResult<bool> {
+    Ok(!own.getattr("__class__")?.is(own.get_type()))
 }
 
 /// Of what opens no feed to the client.
@@ -156,8 +178,13 @@ const YIELDS: &str = "a generator, and opens no feed to the client: it must not 
 struct Takes {
     /// What may be given without its name, in order.
     names: Vec<String>,
-    /// How many of those have a default: the last ones.
-    default_count: usize,
+    /// How many of those have to be given: the first ones. The others have a default.
+    least: usize,
+    /// It is given its object first, whatever it names that.
+    is_bound: bool,
+    /// What its names are is what it means by them: none is for its position alone, and no other
+    /// function's arguments go through it.
+    is_telling: bool,
     /// It takes any number more.
     is_open: bool,
     /// What has to be given by its name.
@@ -165,7 +192,10 @@ struct Takes {
 }
 
 impl Takes {
-    fn of(inspect: &Bound<'_, PyModule>, function: &Bound<'_, PyAny>) -> PyResult<Takes> {
+    fn of(
+        inspect: &Bound<'_, PyModule>,
+        (function, is_bound): (&Bound<'_, PyAny>, bool),
+    ) -> PyResult<Takes> {
         let code = function.getattr("__code__")?;
         let count = |name: &str| code.getattr(name)?.extract::<usize>();
         let mut names: Vec<String> = code.getattr("co_varnames")?.extract()?;
@@ -177,24 +207,35 @@ impl Takes {
         }
         let defaults = function.getattr("__defaults__")?.cast_into::<PyTuple>();
         let default_count = defaults.map_or(0, |defaults| defaults.len());
+        // Python lets there be more of them than parameters.
+        let least = names.len().saturating_sub(default_count);
         let open: usize = inspect.getattr("CO_VARARGS")?.extract()?;
         let is_open = count("co_flags")? & open != 0;
-        Ok(Takes { names, default_count, is_open, named })
+        let is_telling = !is_open
+            && count("co_posonlyargcount")? <= usize::from(is_bound)
+            && !function.hasattr("__wrapped__")?;
+        Ok(Takes { names, least, is_bound, is_telling, is_open, named })
     }
 
-    /// Whether these can be given in order, and none has the name of one in another place.
-    fn fits(&self, given: &[&str]) -> bool {
-        let least = self.names.len() - self.default_count;
-        let is_enough = given.len() >= least && self.named.is_empty();
-        let is_room = given.len() <= self.names.len() || self.is_open;
-        let mut pairs = self.names.iter().zip(given);
-        is_enough && is_room && pairs.all(|(own, name)| own == name || !given.contains(&&**own))
+    /// Whether so many can be given in order, besides its object.
+    fn fits(&self, given_count: usize) -> bool {
+        let count = given_count + usize::from(self.is_bound);
+        let is_enough = count >= self.least && self.named.is_empty();
+        is_enough && (count <= self.names.len() || self.is_open)
+    }
+
+    /// The first one that stands where another is given, if its parameters are all that are given,
+    /// and none besides, in another order: nobody means that. Any other names are its own business.
+    fn swapped<'t>(&'t self, given: &[&'t str]) -> Option<(&'t str, &'t str)> {
+        let own = self.names.iter().skip(usize::from(self.is_bound)).map(String::as_str);
+        let is_all = own.len() == given.len() && own.clone().all(|name| given.contains(&name));
+        let mut pairs = own.zip(given.iter().copied());
+        pairs.find(|(own, name)| self.is_telling && is_all && own != name)
     }
 
     fn shown(&self) -> String {
-        let least = self.names.len() - self.default_count;
         let names = self.names.iter().enumerate();
-        let names = names.map(|(index, name)| match index < least {
+        let names = names.map(|(index, name)| match index < self.least {
             true => name.clone(),
             false => format!("{name}=..."),
         });

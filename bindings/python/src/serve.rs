@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::descriptor::Came;
-use crate::domain::{check_own, domain};
+use crate::domain::{check_own, domain, is_shut_down};
 use crate::errors;
 use crate::knobs::Given;
 use crate::messages::{self, Filled, Fixed, Side};
@@ -148,7 +148,7 @@ impl Clerk {
 
     fn __repr__(&self) -> String {
         // Relaxed: as above.
-        let state = match self.is_withdrawn.load(Ordering::Relaxed) {
+        let state = match self.is_withdrawn.load(Ordering::Relaxed) || is_shut_down() {
             _ if check_own().is_err() => shown::PARENTS,
             true => "withdrawn",
             false => "open",

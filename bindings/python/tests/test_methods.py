@@ -91,14 +91,24 @@ def test_a_method_that_takes_others_is_refused_by_what_it_takes(tills: types.Mod
     refused("self, first, *, second", lambda self, first, *, second: 0)
     refused("self, *args, second", lambda self, *first, second: 0)
     refused("self, first, second=..., *, third", lambda self, first, second=0, *, third: 0)
-    # Its caller's second is its first.
-    refused("self, second, first", lambda self, second, first: 0)
     refused("self, first=...", lambda self, first=0: 0)
     nothing = "Till.close takes (self, why), and shop::Till calls it with (self), in this order"
     assert says(till(tills, close=lambda self, why: None)) == nothing
     static = staticmethod(lambda first: first)
     sum_ = "Till.sum takes (first), and shop::Till calls it with (first, second), in this order"
     assert says(till(tills, sum=static)) == sum_
+
+
+def test_a_method_with_the_names_in_another_order_is_told_which(tills: types.ModuleType) -> None:
+    swapped = "second is where first is"
+    calls = f"and shop::Till calls it with (self, first, second), in this order: {swapped}"
+    takes = f"Till.sum takes (self, second, first), {calls}"
+    assert says(till(tills, sum=lambda self, second, first: 0)) == takes
+    # Its object is given by position alone, and they are not.
+    assert says(till(tills, sum=lambda self, /, second, first: 0)) == takes
+    calls = f"and shop::Till calls it with (first, second), in this order: {swapped}"
+    static = staticmethod(lambda second, first=0: 0)
+    assert says(till(tills, sum=static)) == f"Till.sum takes (second, first=...), {calls}"
 
 
 def test_what_opens_a_feed_is_looked_at_with_the_ends_that_it_is_given(
@@ -132,6 +142,30 @@ def test_awaited_methods_are_looked_at_too(tills: types.ModuleType) -> None:
     asyncio.run(main())
 
 
+def test_what_stands_in_for_an_awaited_method_is_exported(tills: types.ModuleType) -> None:
+    async def sum_(self: object, first: int, second: int) -> int:
+        return first + second
+
+    def gives(self: object, first: int, second: int) -> typing.Awaitable[int]:
+        return sum_(self, first, second)
+
+    stand_ins: list[typing.Any] = [
+        unittest.mock.create_autospec(sum_, return_value=5),
+        unittest.mock.AsyncMock(return_value=5),
+        unittest.mock.AsyncMock(spec=sum_, return_value=5),
+        unittest.mock.Mock(spec=sum_, return_value=5),
+        functools.wraps(sum_)(gives),
+    ]
+
+    async def main(method: typing.Any) -> None:
+        with nearcall.export("till", async_till(tills, sum=method)):
+            client = tills.TillAsyncClient.import_("till")
+            assert await client.sum(2, 3) == 5
+
+    for method in stand_ins:
+        asyncio.run(main(method))
+
+
 def test_what_would_not_run_is_refused(tills: types.ModuleType) -> None:
     def yields(self: object) -> typing.Iterator[None]:
         yield
@@ -162,6 +196,36 @@ def wrapped(function: typing.Callable[..., int]) -> typing.Callable[..., int]:
     return given
 
 
+def passed_on(function: typing.Callable[..., int]) -> typing.Callable[..., int]:
+    """Names its object as the interface names a parameter."""
+
+    @functools.wraps(function)
+    def given(second: object, *arguments: int) -> int:
+        return function(second, *arguments)
+
+    return given
+
+
+def turned(function: typing.Callable[..., int]) -> typing.Callable[..., int]:
+    """Has the names in another order, and says that it is what it wraps."""
+
+    @functools.wraps(function)
+    def given(self: object, second: int, first: int) -> int:
+        return function(self, second, first)
+
+    return given
+
+
+def many_defaults() -> typing.Callable[..., int]:
+    """Has more of them than parameters."""
+
+    def summed(self: object, first: int, second: int) -> int:
+        return first + second
+
+    summed.__defaults__ = (1, 2, 3, 4, 5)
+    return summed
+
+
 class Callable:
     """An object that can be called."""
 
@@ -169,9 +233,23 @@ class Callable:
         return sum(arguments)
 
 
+def max_of(self: object, first: int, second: int) -> int:
+    return max(first, second)
+
+
 FITS: dict[str, tuple[object, int]] = {
     "more than it is given, with a default": (lambda self, a, b, c=7: a + b + c, 12),
     "other names": (lambda self, left, right: left + right, 5),
+    "names of others": (lambda self, second, third: second + third, 5),
+    "names of others, and a default": (lambda self, second, first, more=1: second - first, -1),
+    "a name of another, given twice": (lambda first, second, third: second + third, 5),
+    "the names, its object's among them": (lambda second, first, own: first + own, 5),
+    "in another order, by position alone": (lambda self, second, first, /: second - first, -1),
+    "in another order, one by position alone": (lambda self, second, /, first: second - first, -1),
+    "in another order, and any number": (lambda self, second, first, *more: second - first, -1),
+    "in another order, wraps another": (turned(lambda self, first, second: first - second), -1),
+    "passes on all": (passed_on(lambda self, first, second: first + second), 5),
+    "more defaults than parameters": (many_defaults(), 5),
     "any number": (lambda self, *numbers: sum(numbers), 5),
     "one and any number": (lambda self, first, *others: first + sum(others), 5),
     "by name, with a default": (lambda self, a, b, *, c=7: a + b + c, 12),
@@ -185,6 +263,13 @@ FITS: dict[str, tuple[object, int]] = {
     "of the class": (classmethod(lambda cls, a, b: a + b), 5),
     "a mock": (unittest.mock.Mock(return_value=5), 5),
     "a mock of many kinds": (unittest.mock.MagicMock(return_value=5), 5),
+    "a mock of a function": (unittest.mock.Mock(spec=max_of, return_value=5), 5),
+    "a mock of many kinds of a function": (unittest.mock.MagicMock(spec=max_of, return_value=5), 5),
+    "a part of a mock of a function": (
+        staticmethod(functools.partial(unittest.mock.Mock(spec=max_of, return_value=5))),
+        5,
+    ),
+    "a function that stands in": (unittest.mock.create_autospec(max_of, return_value=5), 5),
     "a property": (property(lambda self: lambda a, b: a + b), 5),
 }
 

@@ -154,10 +154,32 @@ def test_a_deadline_holds_for_both_tries_of_an_awaited_call(serve: Serve, again:
     asyncio.run(outlive())
 
 
-def test_a_task_is_cancelled_while_its_second_try_waits(serve: Serve, again: Again) -> None:
+class Watched:
+    """Knows of the call that a thread makes for a task whether it has begun, and is over."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.over = threading.Event(), threading.Event()
+        self.make = waiting.in_thread
+        monkeypatch.setattr(waiting, "in_thread", self.in_thread)
+
+    def in_thread(self, *call: typing.Any) -> typing.Any:
+        return self.make(self.run, *call)
+
+    def run(self, call: typing.Callable[..., object], *given: object) -> object:
+        self.begun.set()
+        try:
+            return call(*given)
+        finally:
+            self.over.set()
+
+
+def test_a_task_is_cancelled_while_its_second_try_waits(
+    serve: Serve, again: Again, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = serve("awaited-cancelled")
-    client = again.AgainAsyncClient.import_("awaited-cancelled", rebind_timeout=LONG)
+    client = again.AgainAsyncClient.import_("awaited-cancelled", rebind_timeout=2 * LONG)
     ended(first, client)
+    second_try = Watched(monkeypatch)
 
     async def cancelled() -> None:
         call = asyncio.ensure_future(client.pid())
@@ -167,6 +189,50 @@ def test_a_task_is_cancelled_while_its_second_try_waits(serve: Serve, again: Aga
             await call
 
     asyncio.run(cancelled())
+    # Its thread waits no longer either.
+    assert second_try.begun.is_set() and second_try.over.wait(LONG)
+
+
+def test_a_task_is_closed_while_its_second_try_waits(
+    serve: Serve, again: Again, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = serve("awaited-closed")
+    client = again.AgainAsyncClient.import_("awaited-closed", rebind_timeout=2 * LONG)
+    ended(first, client)
+    second_try = Watched(monkeypatch)
+
+    async def closed() -> None:
+        call = client.pid()
+        # Its first step, as a task makes it.
+        call.send(None)
+        while not second_try.begun.is_set():
+            await asyncio.sleep(0)
+        call.close()
+
+    asyncio.run(closed())
+    assert second_try.over.wait(LONG)
+
+
+def test_a_loop_is_closed_while_the_second_try_of_its_task_waits(
+    serve: Serve, again: Again, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = serve("awaited-left")
+    client = again.AgainAsyncClient.import_("awaited-left", rebind_timeout=2 * LONG)
+    ended(first, client)
+    second_try = Watched(monkeypatch)
+    loop = asyncio.new_event_loop()
+
+    async def left() -> typing.Any:
+        call = asyncio.ensure_future(client.pid())
+        while not second_try.begun.is_set():
+            await asyncio.sleep(0)
+        return call
+
+    call = loop.run_until_complete(left())
+    # Nobody cancels it, and it is held.
+    loop.close()
+    assert second_try.over.wait(LONG)
+    assert not call.done()
 
 
 def test_posted_calls_outlive_their_server(serve: Serve, again: Again) -> None:

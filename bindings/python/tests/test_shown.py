@@ -6,12 +6,15 @@ from __future__ import annotations
 import asyncio
 import os
 import pathlib
+import subprocess
+import sys
 import threading
 import typing
 
 import pytest
 
 import nearcall
+from conftest import confined
 from test_methods import till, tills
 
 __all__ = ["tills"]
@@ -64,6 +67,46 @@ def test_clients_and_exports_show_interface_name_and_state(tills: typing.Any) ->
     assert repr(client) == f"<TillClient to {at}, revoked>"
     assert repr(client.posting) == f"<TillPosting to {at}, revoked>"
     assert repr(object.__new__(tills.TillClient)) == "<TillClient that was not made whole>"
+
+
+def test_nothing_that_inherits_keeps_a_client_from_being_shown(tills: typing.Any) -> None:
+    nowhere = type("Nowhere", (tills.TillClient,), {})
+    nowhere.__module__ = typing.cast(str, None)
+    assert repr(object.__new__(nowhere)) == "<Nowhere that was not made whole>"
+    raising = property(lambda self: 1 // 0)
+    torn = type("Torn", (tills.TillClient,), {"_binding": raising})
+    assert repr(object.__new__(torn)) == "<Torn whose _binding raises ZeroDivisionError>"
+
+
+SHUT_DOWN = """
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import nearcall, tills
+
+
+class Till(tills.TillServer):
+    def sum(self, first, second): return first + second
+    def close(self): ...
+    def count(self, most): ...
+    def follow(self, most): return []
+
+
+exported = nearcall.export("till-over", Till())
+client = tills.TillClient.import_("till-over")
+nearcall.shut_down()
+print(exported, exported.clerk, client, sep="\\n")
+"""
+
+
+def test_what_was_exported_is_withdrawn_once_its_domain_was_shut_down(tills: typing.Any) -> None:
+    command = [sys.executable, "-P", "-c", SHUT_DOWN, str(pathlib.Path(tills.__file__).parent)]
+    environment = confined(sys.executable)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    at = "shop::Till at 'till-over'"
+    shown = [f"<nearcall.Exported of {at}, withdrawn>", f"<nearcall.Clerk of {at}, withdrawn>"]
+    shown += [f"<TillClient to {at}, revoked>"]
+    assert (ran.returncode, ran.stdout.splitlines(), ran.stderr) == (0, shown, "")
 
 
 def test_posted_calls_show_how_far_they_are(tills: typing.Any) -> None:

@@ -371,7 +371,8 @@ def export(
     The name is there for as long as somebody holds what is returned: keep it, or use ``with``.
 
     ``TypeError`` if a method cannot be called as the interface calls it, as far as that is known:
-    of a function written in Python by what it takes, in which order, and whether it is ``async``.
+    of a function written in Python by how many it takes, and whether it is ``async``. Its names are
+    its own, unless they are those of the interface, all of them, in another order.
 
     An :class:`AsyncServer` is exported by a task: the running event loop awaits its procedures."""
     wakes = None

@@ -56,7 +56,7 @@ class _Loop:
     loop holds it: it goes when the loop is closed, also with calls under way, and their clients are
     told. A frame of a coroutine may be kept for longer, and so holds none of it but its parts."""
 
-    __slots__ = ("__weakref__", "_is_looking", "_serving", "parked", "wakes")
+    __slots__ = ("__weakref__", "_is_looking", "_serving", "parked", "threaded", "wakes")
 
     @staticmethod
     def running() -> _Loop:
@@ -72,10 +72,12 @@ class _Loop:
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.wakes = Wakes()
         self.parked: dict[int, asyncio.Future[None]] = {}
+        #: Of the calls that threads make for its tasks.
+        self.threaded: set[Cancellation] = set()
         #: ``None``: its task was cancelled.
         self._serving: dict[asyncio.Task[None], ServedCall | None] = {}
         self._is_looking = False
-        weakref.finalize(self, _close, self.wakes, self._serving)
+        weakref.finalize(self, _close, self.wakes, self._serving, self.threaded)
         loop.add_reader(self.wakes.fileno(), self._wake)
 
     def _wake(self) -> None:
@@ -121,9 +123,15 @@ def _look() -> None:
     _Loop.running().look()
 
 
-def _close(wakes: Wakes, serving: dict[asyncio.Task[None], ServedCall | None]) -> None:
+def _close(
+    wakes: Wakes,
+    serving: dict[asyncio.Task[None], ServedCall | None],
+    threaded: set[Cancellation],
+) -> None:
     """The loop is closed: nothing is run any more."""
     wakes.close()
+    for cancellation in threaded:
+        cancellation.cancel()
     for call in serving.values():
         if call is not None:
             call.give_up()
@@ -236,14 +244,19 @@ def in_thread(
 
 
 async def until_cancelled(call: typing.Callable[..., Waited], *arguments: object) -> Waited:
-    """As :func:`in_thread`, but when the task is cancelled, what it calls is aborted within 20 ms.
+    """As :func:`in_thread`, but when the task is cancelled or closed, or its loop is, what it calls
+    is aborted within 20 ms.
     What it then has opened nonetheless is nobody's, and so is given up."""
     cancellation = Cancellation(SERVED.get())
+    threaded = _Loop.running().threaded
+    threaded.add(cancellation)
     try:
         return await in_thread(cancellation.run, call, *arguments)
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, GeneratorExit):
         cancellation.cancel()
         raise
+    finally:
+        threaded.discard(cancellation)
 
 
 @functools.cache
