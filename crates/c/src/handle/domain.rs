@@ -370,7 +370,7 @@ pub unsafe extern "C" fn nearcall_export(
     name: *const c_char,
     interface: *const Interface,
     enter: Enter,
-    server: *mut c_void,
+    server: *const c_void,
     options: *const ExportOptionsRecord,
     environment: *mut Environment,
 ) -> *mut Clerk {
@@ -392,7 +392,7 @@ pub unsafe extern "C" fn nearcall_async_export(
     name: *const c_char,
     interface: *const Interface,
     enter: Enter,
-    server: *mut c_void,
+    server: *const c_void,
     options: *const ExportOptionsRecord,
     environment: *mut Environment,
 ) -> *mut Clerk {
@@ -405,7 +405,7 @@ pub unsafe extern "C" fn nearcall_async_export(
 /// As [`nearcall_export`].
 unsafe fn export(
     (domain, name, interface): (*const Domain, *const c_char, *const Interface),
-    (is_awaited, enter, server): (bool, Enter, *mut c_void),
+    (is_awaited, enter, server): (bool, Enter, *const c_void),
     options: *const ExportOptionsRecord,
     environment: *mut Environment,
 ) -> *mut Clerk {
@@ -423,8 +423,10 @@ unsafe fn export(
     let options = unsafe { options.as_ref() };
     let exceptions = options.and_then(|options| options.exceptions);
     let estacks = OnEStacks { stub_bytes_max, exceptions };
+    // The entry stub knows it as what it was given as.
+    let server = (is_awaited, enter, server.cast_mut());
     // SAFETY: H1, of `server` and of what the options name, is what it asks for.
-    let entries = unsafe { ForeignEntries::new(interface, (is_awaited, enter, server), estacks) };
+    let entries = unsafe { ForeignEntries::new(interface, server, estacks) };
     let policy = options.map_or(std::ptr::null(), |options| options.policy);
     // SAFETY: H3.
     let options = unsafe { export_options(options) }.map_err(|words| (Reason::Policy, words));
