@@ -477,7 +477,7 @@ NEARCALL_STRAIGHT bool nearcall_brief_look(const nearcall_posted *posted, uint32
     if (!NEARCALL_LIKELY(posted->state == NEARCALL_POSTED_ONCE)) {
         return false;
     }
-    held->client = NULL; /* nothing is copied by libnearcall here */
+    held->client = NEARCALL_NULL; /* nothing is copied by libnearcall here */
     held->bias = &posted->held.binding->biases[class_index];
     held->astack = posted->held.astack;
     held->head = held->astack->head;
