@@ -26,7 +26,7 @@ pub enum Made {
 /// What the player makes itself, and the runtime does not.
 const OF_PLAYERS: [&str; 2] = ["readv", "writev"];
 
-const BY_NEITHER: [&str; 4] = [
+const BY_NEITHER: [&str; 5] = [
     // The child of a fork(2).
     "dup3",
     // Sockets that were handed down.
@@ -35,6 +35,8 @@ const BY_NEITHER: [&str; 4] = [
     "restart_syscall",
     // Introductions.
     "socketpair",
+    // Imports that are told which process they wait for.
+    "waitid",
 ];
 
 /// Of the socket of a name and whoever comes there, of processors that sleep, and of iterators of
