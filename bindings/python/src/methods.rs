@@ -72,15 +72,11 @@ impl<'py> Method<'_, 'py> {
     /// nobody can tell.
     fn is_not_awaited(&self) -> PyResult<Option<&'static str>> {
         if matches!(self.procedure.role, Role::OpensSource { .. }) {
-            return Ok(match () {
-                () if self.is("iscoroutinefunction")? => {
-                    Some("a coroutine: its items come of an async generator")
-                }
-                () if self.is("isgeneratorfunction")? => {
-                    Some("a generator: its items come of an async generator")
-                }
-                () => None,
-            });
+            if self.is("iscoroutinefunction")? {
+                return Ok(Some("a coroutine: its items come of an async generator"));
+            }
+            let is_plain = self.is("isgeneratorfunction")?;
+            return Ok(is_plain.then_some("a generator: its items come of an async generator"));
         }
         if self.is("isasyncgenfunction")? || self.is("isgeneratorfunction")? {
             return Ok((!self.is_marked()?).then_some(YIELDS));

@@ -173,33 +173,40 @@ class Watched:
             self.over.set()
 
 
-def test_a_task_is_cancelled_while_its_second_try_waits(
+@pytest.fixture
+def in_vain(
     serve: Serve, again: Again, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first = serve("awaited-cancelled")
-    client = again.AgainAsyncClient.import_("awaited-cancelled", rebind_timeout=2 * LONG)
+) -> tuple[typing.Any, Watched]:
+    """A client whose server has ended, which waits for the next one for longer than a test does;
+    and what is known of the thread that waits then."""
+    first = serve("awaited-in-vain")
+    client = again.AgainAsyncClient.import_("awaited-in-vain", rebind_timeout=2 * LONG)
     ended(first, client)
-    second_try = Watched(monkeypatch)
+    return client, Watched(monkeypatch)
+
+
+def test_a_task_is_cancelled_while_its_second_try_waits(
+    in_vain: tuple[typing.Any, Watched],
+) -> None:
+    client, second_try = in_vain
 
     async def cancelled() -> None:
         call = asyncio.ensure_future(client.pid())
-        await asyncio.sleep(0.1)
+        while not second_try.begun.is_set():
+            await asyncio.sleep(0)
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
             await call
 
     asyncio.run(cancelled())
     # Its thread waits no longer either.
-    assert second_try.begun.is_set() and second_try.over.wait(LONG)
+    assert second_try.over.wait(LONG)
 
 
 def test_a_task_is_closed_while_its_second_try_waits(
-    serve: Serve, again: Again, monkeypatch: pytest.MonkeyPatch
+    in_vain: tuple[typing.Any, Watched],
 ) -> None:
-    first = serve("awaited-closed")
-    client = again.AgainAsyncClient.import_("awaited-closed", rebind_timeout=2 * LONG)
-    ended(first, client)
-    second_try = Watched(monkeypatch)
+    client, second_try = in_vain
 
     async def closed() -> None:
         call = client.pid()
@@ -214,12 +221,9 @@ def test_a_task_is_closed_while_its_second_try_waits(
 
 
 def test_a_loop_is_closed_while_the_second_try_of_its_task_waits(
-    serve: Serve, again: Again, monkeypatch: pytest.MonkeyPatch
+    in_vain: tuple[typing.Any, Watched],
 ) -> None:
-    first = serve("awaited-left")
-    client = again.AgainAsyncClient.import_("awaited-left", rebind_timeout=2 * LONG)
-    ended(first, client)
-    second_try = Watched(monkeypatch)
+    client, second_try = in_vain
     loop = asyncio.new_event_loop()
 
     async def left() -> typing.Any:

@@ -130,7 +130,7 @@ def _close(
 ) -> None:
     """The loop is closed: nothing is run any more."""
     wakes.close()
-    for cancellation in threaded:
+    for cancellation in tuple(threaded):
         cancellation.cancel()
     for call in serving.values():
         if call is not None:

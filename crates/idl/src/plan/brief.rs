@@ -2,6 +2,8 @@
 //! behind them. A back end may print those without what the others need
 //! (docs/design/0026-brief-calls.md).
 
+use nearcall_abi::INLINE_BYTES;
+
 use crate::layout::{Form, Place, Scalar};
 use crate::plan::{ProcedurePlan, Step};
 
@@ -51,6 +53,13 @@ pub struct BriefPayload {
     pub width: u32,
     /// Most elements that the interface allows.
     pub bound: Option<u32>,
+}
+
+impl Brief {
+    /// Whether no payload goes, or a part of one may lie in the line.
+    pub fn may_end_in_line(&self) -> bool {
+        self.payload.as_ref().is_none_or(|payload| payload.at < INLINE_BYTES)
+    }
 }
 
 impl ProcedurePlan {

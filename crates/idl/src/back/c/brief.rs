@@ -69,13 +69,13 @@ impl C<'_> {
         if !procedure.plan.is_retried {
             stub(Reach::Line).print_late(text);
         }
-        let fits = brief.payload.as_ref().is_none_or(|payload| payload.at < INLINE_BYTES);
-        if fits && stub(Reach::Line).goes_on_to_long() {
+        let reach = if brief.may_end_in_line() { Reach::Line } else { Reach::Block };
+        if stub(reach).goes_on_to_long() {
             text.open(format!("{} {{", self.apart_signature(procedure, "NEARCALL_APART", "long")));
             stub(Reach::Block).print(text);
         }
         text.open(format!("{} {{", self.stub_signature(procedure)));
-        stub(if fits { Reach::Line } else { Reach::Block }).print(text);
+        stub(reach).print(text);
     }
 }
 

@@ -27,8 +27,7 @@ impl C<'_> {
     pub fn brief_ahead(&self, procedure: Procedure<'_>) -> Option<Brief> {
         let brief = self.brief(procedure).filter(|_| !procedure.plan.is_posted_twice())?;
         let mut items = brief.arguments.iter().chain(brief.results.iter().flatten());
-        let is_alone = items.all(is_moved)
-            && brief.payload.as_ref().is_none_or(|payload| payload.at < INLINE_BYTES);
+        let is_alone = items.all(is_moved) && brief.may_end_in_line();
         is_alone.then_some(brief)
     }
 
@@ -124,5 +123,18 @@ impl Stub<'_, '_> {
         let all = self.procedure.operation.parameters.iter().zip(&self.printer.names);
         let own = all.filter(|(parameter, _)| parameter.direction == direction);
         own.map(|(_, name)| format!(", {name}")).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_copies_as_much_by_moves() {
+        let headers = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../c/include");
+        let header = std::fs::read_to_string(headers.join("nearcall_brief.h")).unwrap();
+        let line = format!("#define NEARCALL_MOVES_BYTES {MOVES_BYTES}u");
+        assert!(header.lines().any(|one| one == line), "no `{line}` in nearcall_brief.h");
     }
 }
