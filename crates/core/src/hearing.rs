@@ -128,10 +128,11 @@ impl Hearing {
         now_ns: u64,
         mut charge: impl FnMut(ClassNumber, u64) -> u64,
     ) {
-        let called = core::mem::take(&mut self.called);
         if has_found {
+            self.called.clear();
             return;
         }
+        let called = core::mem::take(&mut self.called);
         for Called { class, has_rung } in &called {
             let pause_ns = charge(*class, spent_ns / called.len() as u64);
             if *has_rung {

@@ -245,9 +245,8 @@ impl<'p> Waiter<'p> {
     #[inline]
     pub fn next(&mut self, now_ns: impl FnOnce() -> u64, same_processor: bool) -> Step {
         let may_yield = same_processor && !self.has_spun && self.yields_left > 0;
-        if may_yield && self.deadline_ns == u64::MAX {
-            self.yields_left -= 1;
-            return Step::Yield;
+        if same_processor && self.deadline_ns == u64::MAX {
+            return if may_yield { self.yield_once() } else { self.sleep(true, u64::MAX) };
         }
         let now_ns = now_ns();
         let start_ns = *self.start_ns.get_or_insert(now_ns);
@@ -259,13 +258,21 @@ impl<'p> Waiter<'p> {
             return Step::Spin { polls: self.policy.polls_per_spin };
         }
         if may_yield {
-            self.yields_left -= 1;
-            return Step::Yield;
+            return self.yield_once();
         }
+        self.sleep(same_processor, self.deadline_ns - now_ns)
+    }
+
+    fn yield_once(&mut self) -> Step {
+        self.yields_left -= 1;
+        Step::Yield
+    }
+
+    fn sleep(&mut self, same_processor: bool, left_ns: u64) -> Step {
         if same_processor && self.is_banned {
             self.slices = u32::MAX;
         }
-        let slice_ns = self.policy.slice_ns(self.slices).min(self.deadline_ns - now_ns);
+        let slice_ns = self.policy.slice_ns(self.slices).min(left_ns);
         self.slices = self.slices.saturating_add(1);
         Step::Sleep { slice_ns }
     }

@@ -11,6 +11,7 @@
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
+use arrayvec::ArrayVec;
 use rustix::io::Errno;
 use rustix::thread::futex::{Flags, Wait, WaitFlags, WaitvFlags};
 use rustix::time::ClockId;
@@ -124,7 +125,8 @@ pub fn wait_any(words: &[Watched<'_>], timeout: Option<Duration>) -> Woken {
     let Some(first) = words.first() else {
         return Woken::Changed;
     };
-    let waits: Vec<Wait> = words.iter().copied().map(Watched::among_others).collect();
+    let mut waits = ArrayVec::<Wait, WORDS_MAX>::new();
+    waits.extend(words.iter().copied().map(Watched::among_others));
     let deadline = timeout.map(clock::timespec_after);
     let none = WaitvFlags::empty();
     let clock = ClockId::Monotonic;

@@ -74,6 +74,19 @@ fn the_same_processor_is_yielded_and_then_slept_for() {
 }
 
 #[test]
+fn on_the_same_processor_the_time_matters_to_a_deadline_alone() {
+    let unasked = || -> u64 { panic!("asked what time it is") };
+    let mut ban = YieldBan::NONE;
+    let mut waiter = wait(&mut ban);
+    assert_eq!(waiter.next(unasked, true), Step::Yield);
+    waiter.told_yield(&mut ban, 90_001);
+    assert_eq!(waiter.next(unasked, true), Step::Sleep { slice_ns: 1_000_000 });
+    assert_eq!(wait(&mut ban).next(unasked, true), Step::Sleep { slice_ns: 3_000_000 });
+    let mut waiter = wait(&mut ban).until(1_500);
+    assert_eq!(waiter.next(|| 1_000, true), Step::Sleep { slice_ns: 500 });
+}
+
+#[test]
 fn a_wait_that_has_spun_does_not_yield() {
     let mut waiter = wait(&mut YieldBan::NONE.clone());
     waiter.next(|| 1_000, false);

@@ -61,12 +61,16 @@ impl Wait<'_> {
     #[cold]
     #[inline(never)]
     fn finish_alone(&self) -> Result<(), NoReply> {
+        // Who was woken here by the ring may have had the processor in the middle of it.
+        if self.same_processor && self.is_replied() {
+            return Ok(());
+        }
         let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
         if self.same_processor && ban.may_yield_untimed(&binding.policy) {
             YIELD_BAN.set(ban);
             processor::yield_now();
-            if matches!(turn::poll(self.turn(), self.sequence), Poll::Replied { .. }) {
+            if self.is_replied() {
                 return Ok(());
             }
         }
@@ -128,6 +132,10 @@ impl Wait<'_> {
             binding.told_wait(self.procedure, spin_ns, waited_ns);
         }
         outcome
+    }
+
+    fn is_replied(&self) -> bool {
+        matches!(turn::poll(self.turn(), self.sequence), Poll::Replied { .. })
     }
 
     /// What a yield counts for that took so long: others may call beside this thread, by turns.

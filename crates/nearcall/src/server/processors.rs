@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use arrayvec::ArrayVec;
 use nearcall_core::{WaitPolicy, bell};
 use nearcall_os::forks::{self, OwnLock};
 use nearcall_os::futex::{self, Watched, Woken};
@@ -41,9 +42,6 @@ const STUCK_TIME: Duration = Duration::from_micros(50);
 /// Longest between two looks whether it is, while something else is left that it was asked for.
 const LOOK_TIME_MAX: Duration = Duration::from_millis(1);
 
-/// Which of the words that a processor sleeps on is its role's own, behind the changes.
-const OWN: usize = 1;
-
 /// Why a relief does not wait any more.
 enum Need {
     /// The watcher is stuck.
@@ -79,7 +77,8 @@ pub(crate) struct Processors {
     /// Counts what processors are to hear of besides bells. Every sleep waits for it, too: no peer
     /// reaches this word, and so none can lose the processor that sleeps.
     changes: AtomicU32,
-    /// Counts what the watcher alone is to hear of.
+    /// The watcher's own such word, which counts what it alone is to hear of as well: a sleep costs
+    /// less for each word that it does not wait for.
     hails: AtomicU32,
     /// What the watcher is asked for.
     pub asked: Asked,
@@ -159,10 +158,13 @@ impl Processors {
     }
 
     /// Wakes every processor that sleeps: something other than a bell is there to be looked at.
+    ///
+    /// # Cost: two system calls.
     pub fn announce(&self) {
         // Release: what has changed is seen by whoever sees the count.
         self.changes.fetch_add(1, Ordering::Release);
         futex::wake_own(&self.changes);
+        self.hail_watcher();
     }
 
     /// How often that has happened, and how often the watcher was hailed. To be asked for before a
@@ -191,9 +193,8 @@ impl Processors {
 
     /// The watcher was woken for a call from this processor.
     pub fn need(&self, core: &Arc<DomainCore>, processor: u32) {
-        let has_room = self.crew().count < core.options.processors_max;
-        if has_room
-            && self.residents.need(processor)
+        let has_room = || self.crew().count < core.options.processors_max;
+        if self.residents.need(processor, has_room)
             && let Err(error) = self.spawn_resident(core, processor)
         {
             tracing::warn!(%error, processor, "no thread for a resident");
@@ -295,37 +296,42 @@ impl Processors {
         // Who is held back now may not be when this sleep ends.
         let heard =
             role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.user()));
-        let heard: Vec<_> = heard.collect();
-        let gates = heard.iter().map(|(class, gate)| {
-            let is_asleep = bell::fall_asleep(gate, role.lanes(class));
-            is_asleep.then(|| Watched::shared(gate, bell::ASLEEP))
-        });
-        let change = std::iter::once(Some(Watched::own(&self.changes, counts.changes)));
-        let own = self.own_word(role, counts);
-        let own_count = 1 + usize::from(own.is_some());
-        let words = change.chain(own.map(Some)).chain(gates).collect::<Option<Vec<_>>>()?;
+        let mut words = ArrayVec::<_, { futex::WORDS_MAX }>::new();
+        words.extend(self.own_words(role, counts).into_iter().flatten());
+        let own_count = words.len();
+        let mut classes = ArrayVec::<_, { futex::WORDS_MAX }>::new();
+        for (class, gate) in heard {
+            if !bell::fall_asleep(gate, role.lanes(class)) {
+                return None;
+            }
+            words.push(Watched::shared(gate, bell::ASLEEP));
+            classes.push(class);
+        }
         let crowd = is_crowd(snapshot).then_some(CROWD_SLICE);
         let woken = estacks::sleep(policy, &words, crowd.into_iter().chain(pause).min());
         awake.begin();
         let woken = woken?;
         if let Woken::Woken(at) = woken {
             let gate = at.checked_sub(own_count);
-            match gate.and_then(|at| heard.get(at)) {
-                Some((class, _)) => awake.told_ring(class),
+            match gate.and_then(|at| classes.get(at)) {
+                Some(class) => awake.told_ring(class),
                 // Who hails the watcher says so when it looks at what is asked for.
-                None if at == OWN && role == Role::Watch => {}
+                None if role == Role::Watch && self.counts().changes == counts.changes => {}
                 None => awake.told_found(),
             }
         }
         Some(woken)
     }
 
-    /// What processors of this role alone sleep on, beside gates.
-    fn own_word(&self, role: Role, counts: Counts) -> Option<Watched<'_>> {
+    /// What processors of this role sleep on, beside gates.
+    fn own_words(&self, role: Role, counts: Counts) -> [Option<Watched<'_>>; 2] {
+        let changes = Watched::own(&self.changes, counts.changes);
         match role {
-            Role::Watch => Some(Watched::own(&self.hails, counts.hails)),
-            Role::Relief => Some(Watched::own(self.backlog.call_word().0, counts.called)),
-            Role::Resident(_) => None,
+            Role::Watch => [Some(Watched::own(&self.hails, counts.hails)), None],
+            Role::Relief => {
+                [Some(changes), Some(Watched::own(self.backlog.call_word().0, counts.called))]
+            }
+            Role::Resident(_) => [Some(changes), None],
         }
     }
 

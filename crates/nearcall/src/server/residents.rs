@@ -69,10 +69,10 @@ impl Residents {
     }
 
     /// The watcher had to be woken for a call from this processor, which is what a client says.
-    /// True if there is to be a resident now.
-    pub fn need(&self, processor: u32) -> bool {
+    /// True if there is to be a resident now, for which there has to be room.
+    pub fn need(&self, processor: u32, has_room: impl FnOnce() -> bool) -> bool {
         // Where there is one processor only, the watcher is everybody's resident.
-        if self.allowed.len() < 2 || !self.allowed.contains(&processor) {
+        if self.allowed.len() < 2 || !self.allowed.contains(&processor) || !has_room() {
             return false;
         }
         let mut needs = self.needs();
@@ -260,29 +260,29 @@ mod tests {
     #[test]
     fn the_second_call_that_was_needed_but_not_found_makes_a_resident() {
         let residents = residents(&[0, 3]);
-        assert!(!residents.need(3));
-        assert!(!residents.need(0));
-        assert!(residents.need(3));
-        assert!(residents.need(0));
+        assert!(!residents.need(3, || true));
+        assert!(!residents.need(0, || true));
+        assert!(residents.need(3, || true));
+        assert!(residents.need(0, || true));
     }
 
     #[test]
     fn there_is_one_resident_a_processor() {
         let residents = residents(&[0, 1]);
-        let made = (0..10).filter(|_| residents.need(1)).count();
+        let made = (0..10).filter(|_| residents.need(1, || true)).count();
         assert_eq!(made, 1);
     }
 
     #[test]
     fn a_processor_that_the_domain_does_not_have_gets_none() {
         let residents = residents(&[0, 1]);
-        assert!((0..10).all(|_| !residents.need(2) && !residents.need(u32::MAX)));
+        assert!((0..10).all(|_| !residents.need(2, || true) && !residents.need(u32::MAX, || true)));
         assert!(residents.needs().is_empty());
     }
 
     #[test]
     fn where_there_is_one_processor_there_are_no_residents() {
         let residents = residents(&[5]);
-        assert!((0..10).all(|_| !residents.need(5)));
+        assert!((0..10).all(|_| !residents.need(5, || true)));
     }
 }

@@ -222,7 +222,7 @@ impl<'c> Watch<'c> {
         while polls < FIRST_POLLS && !self.is_called_here {
             // Staying comes second, but it comes: a client that is alone again after many calls at
             // once would else be found by each look at all of them, and wait for its end.
-            if self.poll() | (self.spread == 0 && self.stay()) {
+            if self.poll() | (self.spread == 0 && !self.is_called_here && self.stay()) {
                 has_served = true;
                 polls = 0;
                 self.note_need();
@@ -387,6 +387,9 @@ impl<'c> Watch<'c> {
         let may_spin_ns = if has_spun { self.spin_ns } else { 0 };
         let mut waiter = Waiter::new(&core.options.wait, &mut self.ban, may_spin_ns);
         let ended = self.wait_awake(start, &mut waiter);
+        if !has_spun && matches!(ended, Ended::Idle) {
+            return self.sleep();
+        }
         let waited_ns = clock::ns_since(start);
         if let Some(spinner) = spinner {
             spinner.end(waited_ns.saturating_sub(waiter.shared_ns()));

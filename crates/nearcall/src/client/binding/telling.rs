@@ -59,6 +59,8 @@ impl Grip<'_> {
         match self.binding.ring() {
             // Whoever waits for the reply gives the processor away at once.
             Rung::Here => linkage.set_server_processor(processor),
+            // It will run here again, and not before we let it.
+            Rung::Elsewhere if linkage.server_processor() == processor => {}
             // The bell is to get there, and the server to begin to look: polls of the reply would
             // take the line away that it looks at.
             Rung::Elsewhere => (0..2).for_each(|_| linkage.until_reply().pass()),
