@@ -246,7 +246,7 @@ impl<'p> Waiter<'p> {
     pub fn next(&mut self, now_ns: impl FnOnce() -> u64, same_processor: bool) -> Step {
         let may_yield = same_processor && !self.has_spun && self.yields_left > 0;
         if same_processor && self.deadline_ns == u64::MAX {
-            return if may_yield { self.yield_once() } else { self.sleep(true, u64::MAX) };
+            return if may_yield { self.yield_once() } else { self.sleep_slice(true, u64::MAX) };
         }
         let now_ns = now_ns();
         let start_ns = *self.start_ns.get_or_insert(now_ns);
@@ -260,7 +260,7 @@ impl<'p> Waiter<'p> {
         if may_yield {
             return self.yield_once();
         }
-        self.sleep(same_processor, self.deadline_ns - now_ns)
+        self.sleep_slice(same_processor, self.deadline_ns - now_ns)
     }
 
     fn yield_once(&mut self) -> Step {
@@ -268,7 +268,7 @@ impl<'p> Waiter<'p> {
         Step::Yield
     }
 
-    fn sleep(&mut self, same_processor: bool, left_ns: u64) -> Step {
+    fn sleep_slice(&mut self, same_processor: bool, left_ns: u64) -> Step {
         if same_processor && self.is_banned {
             self.slices = u32::MAX;
         }

@@ -61,18 +61,10 @@ impl Wait<'_> {
     #[cold]
     #[inline(never)]
     fn finish_alone(&self) -> Result<(), NoReply> {
-        // Who was woken here by the ring may have had the processor in the middle of it.
-        if self.same_processor && self.is_replied() {
-            return Ok(());
-        }
         let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
-        if self.same_processor && ban.may_yield_untimed(&binding.policy) {
-            YIELD_BAN.set(ban);
-            processor::yield_now();
-            if self.is_replied() {
-                return Ok(());
-            }
+        if self.same_processor && self.is_replied_here(&mut ban) {
+            return Ok(());
         }
         let start = clock::ticks();
         let mut spinner = (!self.same_processor).then(spinning::begin).flatten();
@@ -132,6 +124,21 @@ impl Wait<'_> {
             binding.told_wait(self.procedure, spin_ns, waited_ns);
         }
         outcome
+    }
+
+    /// On the server's processor: the reply is there, or comes with one yield that is not timed.
+    #[inline]
+    fn is_replied_here(&self, ban: &mut YieldBan) -> bool {
+        // Whom the ring has woken may have had the processor in the middle of it.
+        if self.is_replied() {
+            return true;
+        }
+        if !ban.may_yield_untimed(&self.grip.binding.policy) {
+            return false;
+        }
+        YIELD_BAN.set(*ban);
+        processor::yield_now();
+        self.is_replied()
     }
 
     fn is_replied(&self) -> bool {

@@ -42,6 +42,9 @@ const STUCK_TIME: Duration = Duration::from_micros(50);
 /// Longest between two looks whether it is, while something else is left that it was asked for.
 const LOOK_TIME_MAX: Duration = Duration::from_millis(1);
 
+/// As many as one sleep waits for.
+type Several<T> = ArrayVec<T, { futex::WORDS_MAX }>;
+
 /// Why a relief does not wait any more.
 enum Need {
     /// The watcher is stuck.
@@ -296,10 +299,8 @@ impl Processors {
         // Who is held back now may not be when this sleep ends.
         let heard =
             role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.user()));
-        let mut words = ArrayVec::<_, { futex::WORDS_MAX }>::new();
+        let (mut words, mut classes) = (Several::new(), Several::new());
         words.extend(self.own_words(role, counts).into_iter().flatten());
-        let own_count = words.len();
-        let mut classes = ArrayVec::<_, { futex::WORDS_MAX }>::new();
         for (class, gate) in heard {
             if !bell::fall_asleep(gate, role.lanes(class)) {
                 return None;
@@ -310,27 +311,24 @@ impl Processors {
         let crowd = is_crowd(snapshot).then_some(CROWD_SLICE);
         let woken = estacks::sleep(policy, &words, crowd.into_iter().chain(pause).min());
         awake.begin();
-        let woken = woken?;
-        if let Woken::Woken(at) = woken {
-            let gate = at.checked_sub(own_count);
-            match gate.and_then(|at| classes.get(at)) {
+        if let Some(Woken::Woken(at)) = woken {
+            match at.checked_sub(words.len() - classes.len()).and_then(|at| classes.get(at)) {
                 Some(class) => awake.told_ring(class),
                 // Who hails the watcher says so when it looks at what is asked for.
                 None if role == Role::Watch && self.counts().changes == counts.changes => {}
                 None => awake.told_found(),
             }
         }
-        Some(woken)
+        woken
     }
 
     /// What processors of this role sleep on, beside gates.
     fn own_words(&self, role: Role, counts: Counts) -> [Option<Watched<'_>>; 2] {
         let changes = Watched::own(&self.changes, counts.changes);
+        let called = Watched::own(self.backlog.call_word().0, counts.called);
         match role {
             Role::Watch => [Some(Watched::own(&self.hails, counts.hails)), None],
-            Role::Relief => {
-                [Some(changes), Some(Watched::own(self.backlog.call_word().0, counts.called))]
-            }
+            Role::Relief => [Some(changes), Some(called)],
             Role::Resident(_) => [Some(changes), None],
         }
     }
