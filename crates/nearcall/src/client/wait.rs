@@ -89,7 +89,7 @@ impl Wait<'_> {
                     now = after;
                 }
                 Step::Sleep { slice_ns } => {
-                    end_spinning(&mut spinner, clock::ns_since(start), &waiter);
+                    end_spinning(&mut spinner, || clock::ns_since(start), &waiter);
                     if cancellation::is_cancelled() {
                         break self.give_up_cancelled(clock::ns_since(start));
                     }
@@ -120,7 +120,7 @@ impl Wait<'_> {
         YIELD_BAN.set(ban);
         if !self.same_processor {
             let waited_ns = clock::ns_since(start);
-            end_spinning(&mut spinner, waited_ns, &waiter);
+            end_spinning(&mut spinner, || waited_ns, &waiter);
             binding.told_wait(self.procedure, spin_ns, waited_ns);
         }
         outcome
@@ -304,14 +304,14 @@ impl Wait<'_> {
     }
 }
 
-/// Lets another thread spin. The first time counts.
+/// Lets another thread spin, after so long a wait. The first time counts.
 pub(super) fn end_spinning(
     spinner: &mut Option<Spinner<'static>>,
-    waited_ns: u64,
+    waited_ns: impl FnOnce() -> u64,
     waiter: &Waiter<'_>,
 ) {
     if let Some(spinner) = spinner.take() {
-        spinner.end(waited_ns.saturating_sub(waiter.shared_ns()));
+        spinner.end(waited_ns().saturating_sub(waiter.shared_ns()));
     }
 }
 

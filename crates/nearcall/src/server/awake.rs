@@ -95,22 +95,23 @@ impl Awake {
         self.hearing.leave_out(class.number, pause_ns, now_ns);
     }
 
-    /// The processor is about to sleep: longest that it may, for the sake of who is left out.
+    /// The processor is about to sleep: longest that it may, for the sake of who is left out. If it
+    /// has found something, and nobody is, no clock is asked.
     pub fn end(&mut self, snapshot: &Snapshot) -> Option<Duration> {
-        let now_ns = clock::now_ns();
         let spent_ns = self.spent_ns();
         let has_found = self.has_found();
+        let is_timeless = has_found && !self.hearing.leaves_out();
+        let now_ns = if is_timeless { 0 } else { clock::now_ns() };
         self.found_before = self.found_count;
         self.hearing.end(has_found, spent_ns, now_ns, |number, spent_ns| {
             let class = snapshot.classes.iter().find(|class| class.number == number);
             class.map_or(0, |class| class.charge_rings(spent_ns, now_ns))
         });
-        self.since = clock::ticks();
         self.hearing.resume(now_ns).map(Duration::from_nanos)
     }
 
-    /// What was spent since the last sleep began, on nothing. Otherwise nobody asks, and the system
-    /// call is spared.
+    /// What was spent on nothing since it slept last, with that sleep. Otherwise nobody asks, and the
+    /// system call is spared.
     fn spent_ns(&mut self) -> u64 {
         if !self.is_in_vain() {
             self.run_ns = None;
@@ -121,7 +122,7 @@ impl Awake {
         known.unwrap_or_else(|| clock::ns_since(self.since) + SWITCH_NS)
     }
 
-    /// It has slept.
+    /// It has slept, or does not sleep after all.
     pub fn begin(&mut self) {
         self.since = clock::ticks();
     }

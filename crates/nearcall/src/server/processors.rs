@@ -8,7 +8,7 @@ use std::time::Duration;
 use arrayvec::ArrayVec;
 use nearcall_core::{WaitPolicy, bell};
 use nearcall_os::forks::{self, OwnLock};
-use nearcall_os::futex::{self, Watched, Woken};
+use nearcall_os::futex::{self, WORDS_MAX, Watched, Woken};
 
 use super::asked::{Asked, Asking};
 use super::awake::Awake;
@@ -24,6 +24,7 @@ use super::residents::{self, Residents};
 use super::role::{Role, is_crowd};
 use super::suspended::Suspended;
 use super::table::Snapshot;
+use super::trust::TrustClass;
 use super::watch::Watch;
 use crate::domain::DomainCore;
 use crate::housekeeping::lives::Progress;
@@ -41,9 +42,6 @@ const STUCK_TIME: Duration = Duration::from_micros(50);
 
 /// Longest between two looks whether it is, while something else is left that it was asked for.
 const LOOK_TIME_MAX: Duration = Duration::from_millis(1);
-
-/// As many as one sleep waits for.
-type Several<T> = ArrayVec<T, { futex::WORDS_MAX }>;
 
 /// Why a relief does not wait any more.
 enum Need {
@@ -296,20 +294,21 @@ impl Processors {
         awake: &mut Awake,
     ) -> Option<Woken> {
         let pause = awake.end(snapshot);
-        // Who is held back now may not be when this sleep ends.
-        let heard =
-            role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.user()));
-        let (mut words, mut classes) = (Several::new(), Several::new());
+        let mut classes = ArrayVec::<_, WORDS_MAX>::new();
+        let mut words = ArrayVec::<_, WORDS_MAX>::new();
         words.extend(self.own_words(role, counts).into_iter().flatten());
-        for (class, gate) in heard {
-            if !bell::fall_asleep(gate, role.lanes(class)) {
-                return None;
-            }
-            words.push(Watched::shared(gate, bell::ASLEEP));
-            classes.push(class);
-        }
+        // Who is held back now may not be when this sleep ends.
+        let is_heard = |class: &TrustClass| !self.holding.holds(class.user());
+        let is_asleep = role.gates(snapshot, awake).filter(|(class, _)| is_heard(class)).all(
+            |(class, gate)| {
+                classes.push(class);
+                words.push(Watched::shared(gate, bell::ASLEEP));
+                bell::fall_asleep(gate, role.lanes(class))
+            },
+        );
         let crowd = is_crowd(snapshot).then_some(CROWD_SLICE);
-        let woken = estacks::sleep(policy, &words, crowd.into_iter().chain(pause).min());
+        let longest = crowd.into_iter().chain(pause).min();
+        let woken = is_asleep.then(|| estacks::sleep(policy, &words, longest)).flatten();
         awake.begin();
         if let Some(Woken::Woken(at)) = woken {
             match at.checked_sub(words.len() - classes.len()).and_then(|at| classes.get(at)) {

@@ -244,8 +244,11 @@ impl<'c> Watch<'c> {
     fn note_need(&mut self) {
         if std::mem::take(&mut self.was_woken) {
             self.core.housekeeping.note_awake();
-            let waited_ns = clock::ns_since(self.idle);
-            self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
+            // Nobody spins for who calls here.
+            if !self.is_called_here {
+                let waited_ns = clock::ns_since(self.idle);
+                self.spin_ns = self.core.options.wait.adapt(self.spin_ns, waited_ns);
+            }
             self.processors.need(self.core, self.client_processor);
         }
     }

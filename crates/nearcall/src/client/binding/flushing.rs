@@ -83,7 +83,7 @@ impl ClientBinding {
             });
         }
         YIELD_BAN.set(ban);
-        end_spinning(&mut spinner, clock::ns_since(begin), &waiter);
+        end_spinning(&mut spinner, || clock::ns_since(begin), &waiter);
         are_over
     }
 }

@@ -394,7 +394,7 @@ fn idle_by(
                 waiter.told_yield(&mut ban, (clock::now_ns() - now_ns) / calls.max(1));
             }
             Step::Sleep { slice_ns } => {
-                end_spinning(&mut spinner, now_ns - start_ns, &waiter);
+                end_spinning(&mut spinner, || now_ns - start_ns, &waiter);
                 if sleeps == 0 {
                     current::call_for_relief();
                 }
@@ -414,7 +414,7 @@ fn idle_by(
         }
     }
     YIELD_BAN.set(ban);
-    end_spinning(&mut spinner, now_ns - start_ns, &waiter);
+    end_spinning(&mut spinner, || now_ns - start_ns, &waiter);
     now_ns - start_ns
 }
 
