@@ -134,6 +134,12 @@ impl ReadyList {
         if self.is_plain.get() { self.fifo.push(thread) } else { self.add(thread) }
     }
 
+    /// A thread that another processor has prepared is to tell this one something, and nothing
+    /// else: no policy is asked when.
+    pub fn push_teller(&self, teller: &'static Thread) {
+        self.add_in_turn(teller);
+    }
+
     /// A thread is to begin, here or on another processor.
     #[inline(always)]
     pub fn fork(&self, thread: &'static Thread) {
@@ -211,7 +217,8 @@ impl ReadyList {
             while let Some(thread) = common.begin_before(u64::MAX) {
                 self.add(thread);
             }
-            return self.next_by_policy();
+            // What is in the list beside a policy tells the processor something: it goes first.
+            return self.fifo.pop().or_else(|| self.next_by_policy());
         }
         let turn = self.fifo.first().map_or(u64::MAX, |first| first.turn.get());
         common.begin_before(turn).or_else(|| self.fifo.pop())
