@@ -20,8 +20,8 @@ use crate::whole::or_abort;
 /// Which thread runs next on a processor, decided by the application.
 ///
 /// Is asked between two threads, on the stack of one of them: it should decide soon, and must not
-/// itself fork, yield, wait or wake a thread. One that panics ends the process, and so does one that
-/// does such a thing, or gives a thread of another run.
+/// itself fork, yield, wait or wake a thread. One that panics ends the process, and so does
+/// one that does such a thing, or gives a thread of another run.
 ///
 /// ```
 /// use nearcall_threads::{Policy, Ready, Setup, fork};
