@@ -122,6 +122,13 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
+    /// The value, which nobody else can have now; on any kernel thread.
+    ///
+    /// # Errors: it, too, if a thread has panicked while it had the lock.
+    pub fn value_mut(&mut self) -> LockResult<&mut T> {
+        self.poisoned.warn(self.value.get_mut())
+    }
+
     /// Waits until nobody else has the lock, and takes it.
     ///
     /// Lets other FastThreads run meanwhile; never spins and never blocks the processor.

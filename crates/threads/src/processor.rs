@@ -420,7 +420,12 @@ impl Processor {
         let mut next = self.place.take_delivered();
         while let Some(thread) = next {
             next = thread.next.get();
-            self.ready.push(thread);
+            // Relaxed: who delivers a thread has seen what is written there. Nothing but a thread
+            // that is to tell something is no run's yet.
+            match thread.run.load(Ordering::Relaxed) == self.run {
+                true => self.ready.push(thread),
+                false => self.ready.push_teller(thread),
+            }
         }
     }
 

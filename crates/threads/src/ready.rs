@@ -7,7 +7,7 @@
 //!                                                     └▶ another processor's not begun
 //! ```
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::fmt;
 use std::sync::atomic::Ordering;
 
@@ -20,8 +20,8 @@ use crate::whole::or_abort;
 /// Which thread runs next on a processor, decided by the application.
 ///
 /// Is asked between two threads, on the stack of one of them: it should decide soon, and must not
-/// itself fork, yield or wait. One that panics ends the process, and so does one that gives a
-/// thread of another run.
+/// itself fork, yield, wait or wake a thread. One that panics ends the process, and so does
+/// one that does such a thing, or gives a thread of another run.
 ///
 /// ```
 /// use nearcall_threads::{Policy, Ready, Setup, fork};
@@ -63,6 +63,9 @@ impl Ready {
         self.0.rare.borrow().name.as_deref().map(str::to_owned)
     }
 }
+
+/// What ends the process when a policy makes a thread ready, or asks for one, while it is asked.
+const REENTERED: &str = "a policy forks, yields, waits or wakes a thread while it is asked";
 
 /// The ready list of a processor.
 pub struct ReadyList {
@@ -134,6 +137,12 @@ impl ReadyList {
         if self.is_plain.get() { self.fifo.push(thread) } else { self.add(thread) }
     }
 
+    /// A thread that another processor has prepared is to tell this one something, and nothing
+    /// else: no policy is asked when.
+    pub fn push_teller(&self, teller: &'static Thread) {
+        self.add_in_turn(teller);
+    }
+
     /// A thread is to begin, here or on another processor.
     #[inline(always)]
     pub fn fork(&self, thread: &'static Thread) {
@@ -169,12 +178,18 @@ impl ReadyList {
 
     /// False: there is no policy.
     fn add_by_policy(&self, thread: &'static Thread) -> bool {
-        let mut policy = self.policy.borrow_mut();
+        let mut policy = self.asked_policy();
         if let Some(policy) = &mut *policy {
             policy.add(Ready(thread));
             self.held.set(self.held.get() + 1);
         }
         policy.is_some()
+    }
+
+    /// The policy, which is asked one thing at a time.
+    fn asked_policy(&self) -> RefMut<'_, Option<Box<dyn Policy>>> {
+        let policy = self.policy.try_borrow_mut();
+        policy.unwrap_or_else(|_| panic!("{REENTERED}"))
     }
 
     fn add_in_turn(&self, thread: &'static Thread) {
@@ -211,7 +226,8 @@ impl ReadyList {
             while let Some(thread) = common.begin_before(u64::MAX) {
                 self.add(thread);
             }
-            return self.next_by_policy();
+            // What is in the list beside a policy tells the processor something: it goes first.
+            return self.fifo.pop().or_else(|| self.next_by_policy());
         }
         let turn = self.fifo.first().map_or(u64::MAX, |first| first.turn.get());
         common.begin_before(turn).or_else(|| self.fifo.pop())
@@ -219,7 +235,7 @@ impl ReadyList {
 
     fn next_by_policy(&self) -> Option<&'static Thread> {
         let next = or_abort(|| {
-            let next = self.policy.borrow_mut().as_mut()?.next();
+            let next = self.asked_policy().as_mut()?.next();
             next.inspect(|Ready(thread)| self.refuse_foreign(thread))
         });
         // One that says it has none has dropped the others.

@@ -76,6 +76,13 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
+    /// The value, which nobody else can have now; on any kernel thread.
+    ///
+    /// # Errors: it, too, if a thread has panicked while it wrote.
+    pub fn value_mut(&mut self) -> LockResult<&mut T> {
+        self.poisoned.warn(self.value.get_mut())
+    }
+
     /// Waits until nobody writes or waits to write, and may read then.
     ///
     /// # Errors: the lock, too, if a thread has panicked while it wrote.

@@ -474,6 +474,23 @@ fn a_policy_that_panics_ends_the_process() {
 }
 
 #[test]
+fn a_policy_that_forks_ends_the_process() {
+    #[derive(Default)]
+    struct Forks(VecDeque<Ready>);
+    impl Policy for Forks {
+        fn add(&mut self, thread: Ready) {
+            self.0.push_back(thread);
+            drop(fork(|| ()));
+        }
+        fn next(&mut self) -> Option<Ready> {
+            self.0.pop_front()
+        }
+    }
+    in_child(|| drop(Setup::default().policy(Forks::default).run(yield_now)));
+    aborts("a_policy_that_forks_ends_the_process", "a policy forks, yields, waits or wakes");
+}
+
+#[test]
 fn a_policy_that_gives_a_thread_of_another_run_ends_the_process() {
     thread_local! {
         static KEPT: Cell<Option<Ready>> = const { Cell::new(None) };

@@ -124,3 +124,11 @@ fn a_guard_that_a_loop_drops_releases_its_lock_unless_a_guest_waits_for_it_which
         assert!(host.is_busy());
     }
 }
+
+#[test]
+fn whoever_has_a_lock_alone_reaches_its_value_outside_of_a_run() {
+    let (mut mutex, mut rwlock) = (Mutex::new(1), RwLock::new(1));
+    *mutex.value_mut().unwrap() += 1;
+    *rwlock.value_mut().unwrap() += 2;
+    assert_eq!((mutex.into_inner().unwrap(), rwlock.into_inner().unwrap()), (2, 3));
+}

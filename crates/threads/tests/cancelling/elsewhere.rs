@@ -8,7 +8,7 @@ use std::sync::atomic::{
 use std::time::Duration;
 
 use nearcall_threads::{
-    Condition, Forked, JoinError, Mutex, Semaphore, Setup, fork, sleep, yield_now,
+    Condition, Forked, JoinError, Mutex, Policy, Ready, Semaphore, Setup, fork, sleep, yield_now,
 };
 
 use crate::{LONG, is_joined_cancelled};
@@ -210,4 +210,26 @@ fn a_permit_is_neither_lost_nor_given_twice_when_a_cancel_races_it() {
         waits.join().unwrap();
         println!("of {ROUNDS} races the cancel came first in {cancelled}");
     });
+}
+
+#[test]
+fn a_policy_is_not_asked_about_what_tells_its_processor_of_a_cancel() {
+    #[derive(Default)]
+    struct InOrder(std::collections::VecDeque<Ready>);
+    impl Policy for InOrder {
+        fn add(&mut self, thread: Ready) {
+            self.0.push_back(thread);
+        }
+        fn next(&mut self) -> Option<Ready> {
+            self.0.pop_front()
+        }
+    }
+    let outcome = Setup::default().processors(2).policy(InOrder::default).run(|| {
+        let threads = [(); 4].map(|()| fork_elsewhere(|| sleep(LONG)));
+        for thread in threads {
+            thread.cancel().unwrap();
+            is_joined_cancelled(&thread);
+        }
+    });
+    outcome.expect("a run that ends");
 }
