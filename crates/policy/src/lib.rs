@@ -208,6 +208,10 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
         let line = before.matches('\n').count() + 1;
         let reason = error.message().replace('\n', ", ");
         let reason = match key_of(before) {
+            // Names of groups are in a directory that may be anywhere, and change.
+            Some(key @ ("uid" | "gid" | "group")) => {
+                format!("{key}: {reason}, the number: names are not looked up")
+            }
             Some(key) => format!("{key}: {reason}"),
             None => reason,
         };
@@ -417,7 +421,8 @@ mod tests {
         check_refused("[[rule]]\nid = \"a\"", "verdict");
         let minus = "line 3: uid: invalid value: integer `-1`, expected u32";
         check_refused("[[rule]]\nid = \"a\"\nuid = -1\nverdict = \"admit\"", minus);
-        let named = "line 3: uid: invalid type: string \"root\", expected u32";
+        let named = "line 3: uid: invalid type: string \"root\", expected u32, \
+            the number: names are not looked up";
         check_refused("[[rule]]\nid = \"a\"\nuid =\"root\"\nverdict = \"admit\"", named);
         let within = "line 4: bindings_max: invalid value: integer `0`, expected a nonzero u32";
         let table = "[[rule]]\nid = \"a\"\nverdict = \"admit\"\nuser = { bindings_max = 0 }";

@@ -92,6 +92,18 @@ pub enum RuleError {
         /// The interface.
         interface: &'static str,
     },
+    /// It asks for what nobody can be, or for nothing where it seems to ask: one that refuses would
+    /// be passed over, and one that admits would admit others than it says.
+    NobodyIs {
+        /// The rule.
+        rule: String,
+        /// What it asks for: `cgroup`, `label`, `uid`, `gid` or `group`.
+        key: &'static str,
+        /// What is given.
+        value: String,
+        /// What can be.
+        wanted: &'static str,
+    },
 }
 
 /// What the policy says of an importer.
@@ -145,6 +157,9 @@ impl Rules {
 impl Rule {
     fn check(&self, interface: &InterfaceDescriptor) -> Result<(), RuleError> {
         let rule = || self.id.clone();
+        if let Some((key, value, wanted)) = self.who.nobody() {
+            return Err(RuleError::NobodyIs { rule: rule(), key, value, wanted });
+        }
         if let Verdict::AdmitOnly(names) = &self.verdict
             && let Some(name) = names.iter().find(|name| !has_operation(interface, name))
         {
@@ -185,6 +200,20 @@ impl Who {
         self.interface.as_deref().is_none_or(|name| name == interface)
     }
 
+    /// What it asks for that no importer is: the key, what is given, and what can be.
+    fn nobody(&self) -> Option<(&'static str, String, &'static str)> {
+        let numbers = [("uid", self.uid), ("gid", self.gid), ("group", self.group)];
+        if let Some((key, _)) = numbers.into_iter().find(|(_, given)| *given == Some(u32::MAX)) {
+            return Some((key, u32::MAX.to_string(), "below that, which the system gives nobody"));
+        }
+        if let Some(cgroup) = self.cgroup.as_deref().filter(|cgroup| !is_cgroup_path(cgroup)) {
+            let wanted = "a path from the root, as `/user.slice`, as /proc/PID/cgroup has it";
+            return Some(("cgroup", format!("{cgroup:?}"), wanted));
+        }
+        let is_empty = self.label.as_deref() == Some("");
+        is_empty.then(|| ("label", "\"\"".to_owned(), "the whole label of a process"))
+    }
+
     fn fits(
         &self,
         importer: &Importer,
@@ -206,6 +235,16 @@ impl Who {
     }
 }
 
+/// Whether a control group may be called so, but for `/` at its end. One outside of our namespace
+/// begins with `..`.
+fn is_cgroup_path(path: &str) -> bool {
+    let Some(below) = path.trim_end_matches('/').strip_prefix('/') else {
+        return path.starts_with('/') && path.len() == 1;
+    };
+    let mut parts = below.split('/').skip_while(|part| *part == "..");
+    parts.all(|part| !matches!(part, "" | "." | ".."))
+}
+
 /// Whether a control group is `above` or lies below it.
 fn is_below(cgroup: &str, above: &str) -> bool {
     let rest = cgroup.strip_prefix(above.trim_end_matches('/'));
@@ -222,6 +261,9 @@ impl fmt::Display for RuleError {
                 let begins = format!("a binding of {interface} begins with {needed}");
                 write!(f, "rule {rule:?} limits {what} to {limit}, and {begins}")
             }
+            RuleError::NobodyIs { rule, key, value, wanted } => {
+                write!(f, "rule {rule:?} has {key} = {value}, which nobody has; {key} is {wanted}")
+            }
         }
     }
 }
@@ -237,6 +279,42 @@ mod tests {
         assert!(is_below("/a/b", "/a/b") && is_below("/a/b", "/a") && is_below("/a/b", "/a/"));
         assert!(is_below("/a/b", "/"));
         assert!(!is_below("/ab", "/a") && !is_below("/a", "/a/b"));
+    }
+
+    #[test]
+    fn a_rule_that_nobody_can_fit_is_none() {
+        let cgroup = |path: &str| Who { cgroup: Some(path.to_owned()), ..Who::default() };
+        for path in ["", "user.slice", "./a", "/a/../b", "/a//b", "/.", "//", "//a"] {
+            let (key, value, _) = cgroup(path).nobody().unwrap();
+            assert_eq!((key, value), ("cgroup", format!("{path:?}")));
+        }
+        for path in ["/", "/a", "/a/", "/..", "/../../a", "/a/b..c", "/user.slice/user-7.slice"] {
+            assert_eq!(cgroup(path).nobody(), None, "{path}");
+        }
+        let label = |label: &str| Who { label: Some(label.to_owned()), ..Who::default() };
+        assert_eq!(label("").nobody().unwrap().0, "label");
+        assert_eq!(label("a").nobody(), None);
+        for (key, max) in [("uid", u32::MAX), ("gid", u32::MAX), ("group", u32::MAX)] {
+            let who = |number| match key {
+                "uid" => Who { uid: Some(number), ..Who::default() },
+                "gid" => Who { gid: Some(number), ..Who::default() },
+                _ => Who { group: Some(number), ..Who::default() },
+            };
+            assert_eq!(who(max).nobody().unwrap().0, key);
+            assert_eq!(who(max - 1).nobody(), None);
+        }
+    }
+
+    #[test]
+    fn what_nobody_is_is_said_with_the_rule_the_value_and_what_can_be() {
+        let who = Who { cgroup: Some("user.slice".to_owned()), ..Who::default() };
+        let (id, limits, trust_class) = ("out".to_owned(), Limits::default(), None);
+        let (verdict, priority) = (Verdict::Refuse, Priority::Normal);
+        let rule = Rule { id, who, verdict, priority, limits, trust_class };
+        let interface = crate::testing::null_interface(&[]);
+        let error = Rules { rules: vec![rule] }.check(&interface).unwrap_err().to_string();
+        let says = "rule \"out\" has cgroup = \"user.slice\", which nobody has; cgroup is a";
+        assert!(error.starts_with(says), "{error}");
     }
 
     #[test]
