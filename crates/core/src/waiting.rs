@@ -185,7 +185,7 @@ impl<'p> Waiter<'p> {
     /// procedure's, or `policy.spin_ns_max`.
     pub fn new(policy: &'p WaitPolicy, ban: &mut YieldBan, spin_ns: u32) -> Waiter<'p> {
         let may_yield = ban.waits_left == 0;
-        ban.waits_left = ban.waits_left.saturating_sub(1);
+        ban.pass();
         // Somebody else wants this processor for more than a moment.
         let longest_ns = if may_yield { policy.spin_ns_max } else { policy.spin_ns_min };
         Waiter {
@@ -302,6 +302,11 @@ impl YieldBan {
     /// No ban.
     pub const NONE: YieldBan =
         YieldBan { waits_left: 0, waits_last: 0, fast_yields: 0, untimed_waits: 0, slow_ns: 0 };
+
+    /// One more wait, which [`Waiter::new`] counts where it has not ended at once.
+    pub fn pass(&mut self) {
+        self.waits_left = self.waits_left.saturating_sub(1);
+    }
 
     /// Waits for which yields are still banned.
     pub fn waits_left(&self) -> u32 {

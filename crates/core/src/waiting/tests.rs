@@ -141,6 +141,14 @@ fn a_slow_yield_ends_the_yields_of_its_wait() {
 }
 
 #[test]
+fn a_wait_that_ends_at_once_is_one_of_those_that_a_ban_counts() {
+    let mut ban = YieldBan::NONE;
+    slow_yield(&mut ban);
+    (0..3).for_each(|_| ban.pass());
+    assert_eq!(waits_without_yield(&mut ban), POLICY.yield_ban_waits_min - 3);
+}
+
+#[test]
 fn a_fast_yield_bans_nothing() {
     let mut ban = YieldBan::NONE;
     let mut waiter = wait(&mut ban);

@@ -131,6 +131,8 @@ impl Wait<'_> {
     fn is_replied_here(&self, ban: &mut YieldBan) -> bool {
         // Whom the ring has woken may have had the processor in the middle of it.
         if self.is_replied() {
+            ban.pass();
+            YIELD_BAN.set(*ban);
             return true;
         }
         if !ban.may_yield_untimed(&self.grip.binding.policy) {
