@@ -13,8 +13,8 @@
 
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// What a user has a round at least, nanoseconds: about four of the shortest calls. The bindings of
-/// one user share it.
+/// What a user has a round at least, nanoseconds: about four of the shortest calls, or one whose
+/// caller has to be woken. The bindings of one user share it, unless there is nobody else.
 pub const QUANTUM_NS: u32 = 1_000;
 
 /// Most that a binding owes, nanoseconds: who has run for long waits for the others, not for ever.
@@ -23,12 +23,15 @@ const DEBT_NS_MAX: i64 = 1_000_000_000;
 /// What a search is counted for at most: one that took longer was interrupted.
 const SEARCH_NS_MAX: u64 = 1_000_000;
 
-/// What a user has a round before which it took `found_ns` to find calls of so many `users`: all of
-/// them together as long as that, so that with hundreds of bindings, too, as much time goes into
-/// calls as into looking for them.
-pub fn user_quantum_ns(found_ns: u64, users: usize) -> u32 {
+/// What a user has a round before which it took `found_ns` to find calls of so many `users`, over
+/// so many `bindings`: all of them together as long as that, so that with hundreds of bindings, too,
+/// as much time goes into calls as into looking for them. The bindings of one user that is alone
+/// keep nobody else waiting, and have a whole quantum each: by a share of one, who sleeps until its
+/// reply, and so costs a wake-up, had one call for ten of who does not.
+pub fn user_quantum_ns(found_ns: u64, users: usize, bindings: u32) -> u32 {
     let each_ns = found_ns.min(SEARCH_NS_MAX) / (users as u64).max(1);
-    (each_ns as u32).max(QUANTUM_NS)
+    let shares = if users == 1 { bindings } else { 1 };
+    (each_ns as u32).max(QUANTUM_NS.saturating_mul(shares))
 }
 
 /// Passes in a row in which calls wait for more urgent ones.
@@ -222,22 +225,34 @@ mod tests {
 
     #[test]
     fn looking_for_calls_takes_no_longer_than_serving_them() {
-        // One user's; a look takes as long as it does in a cold line.
+        // One user's of two; a look takes as long as it does in a cold line.
         const BINDINGS: usize = 500;
         const FOUND_NS: u64 = BINDINGS as u64 * 2 * 50;
         let mut callers: Vec<_> = (0..BINDINGS as u64).map(|one| caller(600 + one, 2)).collect();
-        let quantum_ns = user_quantum_ns(FOUND_NS, 1) / BINDINGS as u32;
+        let quantum_ns = user_quantum_ns(FOUND_NS, 2, 2 * BINDINGS as u32) / BINDINGS as u32;
         let rounds = 10_000;
         serve(&mut callers, &[quantum_ns; BINDINGS], rounds);
         let served_ns: u64 = callers.iter().map(|caller| caller.served_ns).sum();
-        let found_ns = FOUND_NS * rounds as u64;
+        let found_ns = FOUND_NS / 2 * rounds as u64;
         assert!(served_ns * 10 >= found_ns * 9, "{served_ns} served, {found_ns} looking");
         let [least, most] = [
             callers.iter().map(|one| one.served_ns).min(),
             callers.iter().map(|one| one.served_ns).max(),
         ];
         assert!(least.zip(most).is_some_and(|(least, most)| most - least < most / 10));
-        assert_eq!(user_quantum_ns(100, 3), QUANTUM_NS);
+        assert_eq!(user_quantum_ns(100, 3, 9), QUANTUM_NS);
+    }
+
+    #[test]
+    fn who_has_to_be_woken_does_not_wait_for_many_calls_of_who_does_not() {
+        // One that calls again at once, and seven that sleep.
+        let mut callers: Vec<_> = (0..8).map(|one| caller(100 + one.min(1) * 1_400, 1)).collect();
+        let quantum_ns = user_quantum_ns(100, 1, 8) / 8;
+        serve(&mut callers, &[quantum_ns; 8], 1_000);
+        let calls = callers.iter().map(|caller| caller.served_ns / caller.call_ns);
+        assert!(calls.skip(1).all(|calls| calls >= 500));
+        let of_two = user_quantum_ns(100, 2, 8) / 7;
+        assert!(of_two < quantum_ns, "whoever has more bindings has no more beside another user");
     }
 
     #[test]

@@ -219,7 +219,8 @@ impl Watch<'_> {
         let is_for_all = self.passes.is_for_all();
         let mut users = std::mem::take(&mut self.users);
         self.count_users(found, &mut users);
-        let whole_ns = user_quantum_ns(found_ns, users.len());
+        let binding_count = users.iter().map(|user| user.1).sum();
+        let whole_ns = user_quantum_ns(found_ns, users.len(), binding_count);
         let mut has_served = false;
         for priority in Priority::ALL {
             let quanta = found.iter().filter_map(|each| {
