@@ -24,8 +24,8 @@ const DEBT_NS_MAX: i64 = 1_000_000_000;
 const SEARCH_NS_MAX: u64 = 1_000_000;
 
 /// What a user has a round before which it took `found_ns` to find calls of so many `users`, over
-/// so many `bindings`: all of them together as long as that, so that with hundreds of bindings, too,
-/// as much time goes into calls as into looking for them. The bindings of one user that is alone
+/// so many `bindings`: all of them together as long as that, so that with hundreds of bindings as
+/// much time goes into calls as into looking for them. The bindings of one user that is alone
 /// keep nobody else waiting, and have a whole quantum each: by a share of one, who sleeps until its
 /// reply, and so costs a wake-up, had one call for ten of who does not.
 pub fn user_quantum_ns(found_ns: u64, users: usize, bindings: u32) -> u32 {
