@@ -126,4 +126,6 @@ rules! {
          file",
         "who has the old file reads the default literal instead; a source in Rust whose match has \
          every enumerator has to have the new one";
+    STREAMS = "E0633", SOURCES, "an operation streams what it did stream",
+        "leave it as it is, and add an operation at the end of the interface";
 }

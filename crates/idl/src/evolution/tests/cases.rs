@@ -512,4 +512,33 @@ pub const CASES: &[Case] = &[
         &["E0606 member `y` of `S` is new: old-client new-client client-source server-source: \
            I::a"],
     ),
+    case(
+        "E0633",
+        [
+            "interface I { void a(); @feed unsigned long long b(); };",
+            "interface I { void a(); unsigned long long b(); };",
+            "interface I { void a(); @feed unsigned long long b(); unsigned long long c(); };",
+        ],
+        &["E0633 operation `I::b` streams nothing, did stream what it returns: old-client \
+           new-client client-source server-source: I::b"],
+    ),
+    case(
+        "E0633",
+        [
+            "interface I { @feed long a(); void b(@feed in long x); @feed short c(@feed in long x); \
+             void d(); };",
+            "interface I { void a(@feed in long x); @feed short b(@feed in long x); \
+             void c(@feed in long x); void d(); };",
+            "interface I { @feed long a(); void b(@feed in long x); @feed short c(@feed in long x); \
+             void d(); void e(@feed in long x); };",
+        ],
+        &[
+            "E0633 operation `I::a` streams what it is given, did stream what it returns: \
+             old-client new-client client-source server-source: I::a",
+            "E0633 operation `I::b` streams both ways, did stream what it is given: old-client \
+             new-client client-source server-source: I::b",
+            "E0633 operation `I::c` streams what it is given, did stream both ways: old-client \
+             new-client client-source server-source: I::c",
+        ],
+    ),
 ];
