@@ -119,9 +119,8 @@ impl<'m> Comparison<'m> {
             let ((was, _), (is, _)) = (old.operation(before), new.operation(place));
             let full = full(is);
             let message = match is.name == was.name {
-                true => {
-                    format!("operation `{full}` is number {}, was number {}", place + 1, before + 1)
-                }
+                // As a refused bind counts them.
+                true => format!("operation `{full}` is procedure {place}, was procedure {before}"),
                 false => format!("operation `{full}` was `{}`", ProcedureName::new(&was.name)),
             };
             let (old, new, refused_at) = (Some(was.at), Some(is.at), Some(&*full));
@@ -164,10 +163,13 @@ impl<'m> Comparison<'m> {
             let now = if is.is_oneway { "has no reply now" } else { "has a reply now" };
             self.add_between(&rules::ONEWAY, owner, both, format!("operation `{name}` {now}"));
         }
-        if was.is_idempotent && !is.is_idempotent {
-            let message = format!("operation `{name}` is not idempotent any more");
-            let owner = Owner { refused_at: None, ..owner };
-            self.add_between(&rules::IDEMPOTENT, owner, both, message);
+        if was.is_idempotent != is.is_idempotent {
+            let (rule, now) = match is.is_idempotent {
+                true => (&rules::IDEMPOTENT_NOW, "is idempotent now"),
+                false => (&rules::IDEMPOTENT, "is not idempotent any more"),
+            };
+            let message = format!("operation `{name}` {now}");
+            self.add_between(rule, owner.unrefused(), both, message);
         }
         self.raised(owner, was, is);
         let (was_bytes, is_bytes) = (old.block_bytes(before), new.block_bytes(place));

@@ -401,7 +401,8 @@ fn a_member_at_the_end_breaks_nobody_and_its_help_says_what_sources_owe() {
     let [only] = &found[..] else { panic!("{found:#?}") };
     assert!(!only.is_breaking());
     let help = only.diagnostic.help.as_deref().unwrap_or_default();
-    assert!(help.contains("in Rust or Python that makes one has to give it"), "{help}");
+    assert!(help.contains("in Python where it has no `@default`"), "{help}");
+    assert!(help.contains("in C or C++ that does not sends zero"), "{help}");
 }
 
 proptest! {
