@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearcall_abi::counted;
-use nearcall_idl::diagnostic::{Diagnostic, render};
+use nearcall_idl::diagnostic::{Diagnostic, json, render};
 use nearcall_idl::evolution::{self, Finding};
 use nearcall_idl::model::Model;
 use nearcall_idl::source::SourceMap;
@@ -50,10 +50,14 @@ impl Diff {
     /// What is noted of either version alone is none of a comparison's business.
     fn read(&self, path: &Path, sources: &mut SourceMap) -> Result<Model, Failure> {
         let (model, findings) = self.reading.read_into(path, sources);
-        if model.is_none() {
-            eprint!("{}", render::texts(&findings, sources, is_coloured()));
+        if let Some(model) = model {
+            return Ok(model);
         }
-        model.ok_or(Failure::BadInput)
+        match self.json {
+            true => print(&json::lines(&findings, sources))?,
+            false => eprint!("{}", render::texts(&findings, sources, is_coloured())),
+        }
+        Err(Failure::BadInput)
     }
 }
 

@@ -70,6 +70,11 @@ fn a_bad_file_is_neither_an_answer() {
         let (code, output, errors) = diff("idl", old, new, &[]);
         assert_eq!((code, output.as_str()), (2, ""));
         assert!(errors.contains("a.idl:1:19"), "{errors}");
+        // As `nearcall check` tells it.
+        let (code, output, errors) = diff("idl", old, new, &["--json"]);
+        assert_eq!((code, errors.as_str()), (2, ""));
+        let line: serde_json::Value = serde_json::from_str(&output).unwrap();
+        assert_eq!((&line["severity"], &line["line"]), (&"error".into(), &1.into()), "{output}");
     }
     let (code, _, errors) = outcome(nearcall(&["diff"]).args(["no-such.idl", "no-other.idl"]));
     assert_eq!(code, 2);
