@@ -1,6 +1,6 @@
 //! What has a name and a type: parameters, members and the cases of unions.
 
-use super::numbered::{self, FIELD, ONEOF_FIELD};
+use super::numbered::{self, FIELD, ONEOF, ONEOF_FIELD};
 use super::rules::{self, EvolutionRule};
 use super::{Change, Comparison, pairing, spelling};
 use crate::layout;
@@ -23,6 +23,8 @@ pub(super) struct Item<'m> {
     pub labels: &'m [Value],
     /// Of a .proto file: what it is known by, whatever its name.
     pub number: Option<i32>,
+    /// A oneof of a .proto file, whose number is its lowest.
+    pub is_oneof: bool,
 }
 
 /// What a list of them belongs to.
@@ -63,6 +65,7 @@ impl<'m> Item<'m> {
             direction: Some(parameter.direction),
             labels: &[],
             number: None,
+            is_oneof: false,
         }
     }
 
@@ -78,14 +81,20 @@ impl<'m> Item<'m> {
             direction: None,
             labels: &[],
             number: member.number,
+            is_oneof: false,
         }
     }
 
     fn spelled(&self) -> String {
         match self.number {
-            Some(number) => format!("{} = {number}", self.name),
-            None => self.name.to_owned(),
+            Some(number) if !self.is_oneof => format!("{} = {number}", self.name),
+            _ => self.name.to_owned(),
         }
+    }
+
+    /// What it is called where `what` is what its list consists of.
+    fn called(&self, what: &'static str) -> &'static str {
+        if self.is_oneof { ONEOF } else { what }
     }
 }
 
@@ -96,8 +105,15 @@ fn are_numbered(old: &[Item<'_>], new: &[Item<'_>]) -> bool {
 
 /// What those of two lists are known by: their numbers, if both lists have them, else their names.
 fn keys(old: &[Item<'_>], new: &[Item<'_>], is_numbered: bool) -> [Vec<String>; 2] {
-    [old, new].map(|items| {
+    [(old, new), (new, old)].map(|(items, others)| {
         let key = |item: &Item<'_>| match item.number {
+            Some(_) if is_numbered && item.is_oneof => {
+                // One whose lowest number is another one now has its name left.
+                let has_number = |other: &Item<'_>| other.is_oneof && other.number == item.number;
+                let by_number = others.iter().any(has_number).then_some(item.number).flatten();
+                let known_by = by_number.map_or(item.name.to_owned(), |number| number.to_string());
+                format!("{ONEOF} {known_by}")
+            }
             Some(number) if is_numbered => number.to_string(),
             _ => item.name.to_owned(),
         };
@@ -127,7 +143,8 @@ impl Comparison<'_> {
         let Owner { name, .. } = owner;
         for before in &paired.gone {
             let old = &old[*before];
-            let message = format!("{what} `{}` of `{name}` is gone", old.spelled());
+            let called = old.called(what);
+            let message = format!("{called} `{}` of `{name}` is gone", old.spelled());
             // One that was above all that are left is one at the end of the other version.
             let is_last = is_numbered && old.number > owner.highest[1];
             let owner = if is_last { owner.unrefused() } else { owner };
@@ -135,7 +152,8 @@ impl Comparison<'_> {
         }
         for place in &paired.added {
             let new = &new[*place];
-            let message = format!("{what} `{}` of `{name}` is new", new.spelled());
+            let called = new.called(what);
+            let message = format!("{called} `{}` of `{name}` is new", new.spelled());
             // Above all that were there, whatever else has changed.
             let is_last = matches!(what, FIELD | ONEOF_FIELD) && new.number > owner.highest[0];
             let (rule, refused_at) = match owner.only_adds || is_last {
@@ -151,7 +169,8 @@ impl Comparison<'_> {
             if old.name == new.name {
                 continue;
             }
-            let message = format!("{what} `{}` of `{name}` was `{}`", new.spelled(), old.spelled());
+            let (called, is, was) = (new.called(what), new.spelled(), old.spelled());
+            let message = format!("{called} `{is}` of `{name}` was `{was}`");
             let rule = match old.direction {
                 Some(_) => &rules::PARAMETER_RENAMED,
                 None => &rules::PART_RENAMED,
