@@ -198,6 +198,9 @@ impl<'m> Comparison<'m> {
                 self.add_between(&rules::TYPE, owner, both, message);
             }
         }
+        let [before, now] =
+            [was, is].map(|one| one.returns_descriptor.map(|descriptor| descriptor.kind));
+        self.descriptor(owner, &of, both, before, now);
         let [before, now] = [was, is].map(|operation| {
             operation.returns_descriptor.is_some_and(|descriptor| descriptor.is_optional)
         });

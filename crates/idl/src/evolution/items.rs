@@ -4,7 +4,9 @@ use super::numbered::{self, FIELD, ONEOF, ONEOF_FIELD};
 use super::rules::{self, EvolutionRule};
 use super::{Change, Comparison, pairing, spelling};
 use crate::layout;
-use crate::model::{Annotation, DeclarationId, Direction, Member, Model, Parameter, Type, Value};
+use crate::model::{
+    Annotation, DeclarationId, DescriptorKind, Direction, Member, Model, Parameter, Type, Value,
+};
 use crate::source::Span;
 
 /// One of them.
@@ -19,6 +21,8 @@ pub(super) struct Item<'m> {
     pub is_prealloc: bool,
     /// Of a parameter.
     pub direction: Option<Direction>,
+    /// Of a parameter with which one goes along.
+    pub descriptor: Option<DescriptorKind>,
     /// Of a case: what selects it.
     pub labels: &'m [Value],
     /// Of a .proto file: what it is known by, whatever its name.
@@ -63,6 +67,7 @@ impl<'m> Item<'m> {
             is_opaque: parameter.is_opaque,
             is_prealloc: parameter.is_prealloc,
             direction: Some(parameter.direction),
+            descriptor: parameter.descriptor.map(|descriptor| descriptor.kind),
             labels: &[],
             number: None,
             is_oneof: false,
@@ -79,6 +84,7 @@ impl<'m> Item<'m> {
             is_opaque: false,
             is_prealloc: false,
             direction: None,
+            descriptor: None,
             labels: &[],
             number: member.number,
             is_oneof: false,
@@ -178,7 +184,9 @@ impl Comparison<'_> {
             let owner = if is_numbered { owner.unrefused() } else { owner };
             self.add_between(rule, owner, (old.at, new.at), message);
         }
-        for (before, place) in paired.moved() {
+        // Those with numbers stand in the order of their numbers.
+        let moved = if is_numbered { Vec::new() } else { paired.moved() };
+        for (before, place) in moved {
             let (old, new) = (&old[before], &new[place]);
             let message = format!(
                 "{what} `{}` of `{name}` is number {}, was number {}",
@@ -212,6 +220,7 @@ impl Comparison<'_> {
             (old.declared, old.annotations),
             (new.declared, new.annotations),
         );
+        self.descriptor(owner, &of, both, old.descriptor, new.descriptor);
         for (rule, before, now, word) in [
             (&rules::OPTIONAL, old.is_optional, new.is_optional, "optional"),
             (&rules::OPAQUE, old.is_opaque, new.is_opaque, "opaque"),
@@ -234,6 +243,26 @@ impl Comparison<'_> {
                 (spelled(self.old.model, old.labels), spelled(self.new.model, new.labels));
             let message = format!("{of} is selected by {now}, was by {before}");
             self.add_between(&rules::LABELS, owner, both, message);
+        }
+    }
+
+    /// Compares the descriptors that go along with what `of` names.
+    pub(super) fn descriptor(
+        &mut self,
+        owner: Owner<'_>,
+        of: &str,
+        both: (Span, Span),
+        before: Option<DescriptorKind>,
+        now: Option<DescriptorKind>,
+    ) {
+        if before != now {
+            let told = |kind: Option<DescriptorKind>| match kind {
+                Some(DescriptorKind::Any) => "is `@fd`".to_owned(),
+                Some(kind) => format!("is `@fd({})`", kind.word()),
+                None => "is no descriptor".to_owned(),
+            };
+            let (now, before) = (told(now), told(before).replacen("is", "was", 1));
+            self.add_between(&rules::DESCRIPTOR, owner, both, format!("{of} {now}, {before}"));
         }
     }
 

@@ -133,4 +133,5 @@ rules! {
     IDEMPOTENT_NOW = "N0634", NOBODY, "what has run once may run twice from now on",
         "a new client makes a call once more when its server ends, also one that was made from \
          the old file, which has to bear that";
+    DESCRIPTOR = "E0635", SOURCES, "what a descriptor goes along with stays so, and its kind", "";
 }

@@ -266,7 +266,8 @@ fn a_field_that_leaves_its_oneof_is_refused() {
     check_field(within, beside, &[&gone, leave, &new, next]);
     let [new, gone] = [refused("oneof field", "M::O", "new"), refused("field", "M", "gone")];
     check_field(beside, within, &[&new, next, &gone, leave]);
-    check_field("oneof o { int32 b = 4; }", "oneof o { int32 c = 3; int32 b = 4; }", &[&new, next]);
+    let (old, lower) = ("N z = 4; oneof o { N b = 5; }", "N z = 4; oneof o { N c = 3; N b = 5; }");
+    check_field(old, lower, &[&new, next]);
 }
 
 /// What a refused bind has nothing to do with is not told as if it had.

@@ -553,4 +553,18 @@ pub const CASES: &[Case] = &[
         ],
         &["N0634 operation `I::a` is idempotent now: : -"],
     ),
+    case(
+        "E0635",
+        [
+            "interface I { void a(in long x); @fd(FILE) long b(); };",
+            "interface I { void a(@fd in long x); @fd(SOCKET) long b(); };",
+            "interface I { void a(in long x); @fd(FILE) long b(); @fd long c(); };",
+        ],
+        &[
+            "E0635 parameter `x` of `I::a` is `@fd`, was no descriptor: old-client \
+             new-client client-source server-source: I::a",
+            "E0635 what `I::b` returns is `@fd(SOCKET)`, was `@fd(FILE)`: old-client new-client \
+             client-source server-source: I::b",
+        ],
+    ),
 ];
