@@ -1,6 +1,7 @@
 //! What has a name and a type: parameters, members and the cases of unions.
 
 use super::numbered::{self, FIELD, ONEOF, ONEOF_FIELD};
+use super::pairing::Pairing;
 use super::rules::{self, EvolutionRule};
 use super::{Change, Comparison, pairing, spelling};
 use crate::layout;
@@ -185,8 +186,18 @@ impl Comparison<'_> {
             self.add_between(rule, owner, (old.at, new.at), message);
         }
         // Those with numbers stand in the order of their numbers.
-        let moved = if is_numbered { Vec::new() } else { paired.moved() };
-        for (before, place) in moved {
+        if !is_numbered {
+            self.moved(owner, &paired, old, new);
+        }
+        for (before, place) in paired.kept.iter().chain(&paired.renamed) {
+            self.item(owner, &old[*before], &new[*place]);
+        }
+    }
+
+    /// Says of what was kept which have other places.
+    fn moved(&mut self, owner: Owner<'_>, paired: &Pairing, old: &[Item<'_>], new: &[Item<'_>]) {
+        let Owner { name, what, .. } = owner;
+        for (before, place) in paired.moved() {
             let (old, new) = (&old[before], &new[place]);
             let message = format!(
                 "{what} `{}` of `{name}` is number {}, was number {}",
@@ -195,9 +206,6 @@ impl Comparison<'_> {
                 before + 1
             );
             self.add_between(&rules::ORDER, owner, (old.at, new.at), message);
-        }
-        for (before, place) in paired.kept.iter().chain(&paired.renamed) {
-            self.item(owner, &old[*before], &new[*place]);
         }
     }
 

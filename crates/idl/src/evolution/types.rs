@@ -99,11 +99,7 @@ impl<'m> Comparison<'m> {
                 self.value(owner, &of, both, before, now);
             }
             (Kind::Struct(before), Kind::Struct(now)) => {
-                let base = |declaration: Option<&Declaration>| {
-                    declaration.map_or("nothing".to_owned(), |base| format!("`{}`", base.name))
-                };
-                let was = base(before.base.map(|id| self.old.model.declaration(id)));
-                let is = base(now.base.map(|id| self.new.model.declaration(id)));
+                let (was, is) = (base(old_model, before.base), base(new_model, now.base));
                 if was != is {
                     let message = format!("struct `{name}` extends {is}, did extend {was}");
                     self.add_between(&rules::PARTS, owner, both, message);
@@ -263,6 +259,11 @@ fn highest(model: &Model, id: DeclarationId) -> Option<i32> {
         cases.iter().map(|case| case.member.number).chain([member.number])
     });
     fields.max().flatten()
+}
+
+/// What a struct extends.
+fn base(model: &Model, base: Option<DeclarationId>) -> String {
+    base.map_or("nothing".to_owned(), |id| format!("`{}`", model.declaration(id).name))
 }
 
 fn items<'m>(model: &Model, members: &'m [Member]) -> Vec<Item<'m>> {
