@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use nearcall_abi::counted;
-use nearcall_idl::diagnostic::{Diagnostic, render};
+use nearcall_idl::diagnostic::{Diagnostic, json, render};
 use nearcall_idl::evolution::{self, Finding};
 use nearcall_idl::model::Model;
 use nearcall_idl::source::SourceMap;
@@ -20,6 +20,13 @@ pub struct Diff {
     old: PathBuf,
     /// The one that they shall be made from
     new: PathBuf,
+    /// Search this directory for files that the old version includes, before those of `-I`
+    #[arg(long, value_name = "DIR")]
+    include_old: Vec<PathBuf>,
+    /// The same for the new version. What is found by `-I` is the same file for both, and has no
+    /// changes
+    #[arg(long, value_name = "DIR")]
+    include_new: Vec<PathBuf>,
     #[command(flatten)]
     reading: Reading,
     /// One JSON object a finding, on standard output
@@ -31,8 +38,8 @@ impl Diff {
     /// Compares nothing if there is a mistake in one of the two.
     pub fn run(&self) -> Result<(), Failure> {
         let mut sources = SourceMap::default();
-        let old = self.read(&self.old, &mut sources);
-        let new = self.read(&self.new, &mut sources);
+        let old = self.read(&self.old, &self.include_old, &mut sources);
+        let new = self.read(&self.new, &self.include_new, &mut sources);
         let findings = evolution::compare(&old?, &new?);
         match self.json {
             true => print(&evolution::json_lines(&findings, &sources))?,
@@ -48,12 +55,21 @@ impl Diff {
     }
 
     /// What is noted of either version alone is none of a comparison's business.
-    fn read(&self, path: &Path, sources: &mut SourceMap) -> Result<Model, Failure> {
-        let (model, findings) = self.reading.read_into(path, sources);
-        if model.is_none() {
-            eprint!("{}", render::texts(&findings, sources, is_coloured()));
+    fn read(
+        &self,
+        path: &Path,
+        include: &[PathBuf],
+        sources: &mut SourceMap,
+    ) -> Result<Model, Failure> {
+        let (model, findings) = self.reading.read_into(path, include, sources);
+        if let Some(model) = model {
+            return Ok(model);
         }
-        model.ok_or(Failure::BadInput)
+        match self.json {
+            true => print(&json::lines(&findings, sources))?,
+            false => eprint!("{}", render::texts(&findings, sources, is_coloured())),
+        }
+        Err(Failure::BadInput)
     }
 }
 

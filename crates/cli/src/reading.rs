@@ -53,13 +53,17 @@ impl Reading {
         Read { model, findings: diagnostics, sources }
     }
 
-    /// The same, for who reads several files and shows places of all of them.
+    /// The same, for who reads several files and shows places of all of them. Included files are
+    /// searched in `first` before the directories that all have.
     pub fn read_into(
         &self,
         path: &Path,
+        first: &[PathBuf],
         sources: &mut SourceMap,
     ) -> (Option<Model>, Vec<Diagnostic>) {
-        let compilation = front::compile(path, &self.options(), sources);
+        let mut options = self.options();
+        options.include_directories.splice(0..0, first.iter().cloned());
+        let compilation = front::compile(path, &options, sources);
         (compilation.model, compilation.diagnostics)
     }
 

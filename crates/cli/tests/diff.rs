@@ -70,11 +70,43 @@ fn a_bad_file_is_neither_an_answer() {
         let (code, output, errors) = diff("idl", old, new, &[]);
         assert_eq!((code, output.as_str()), (2, ""));
         assert!(errors.contains("a.idl:1:19"), "{errors}");
+        // As `nearcall check` tells it.
+        let (code, output, errors) = diff("idl", old, new, &["--json"]);
+        assert_eq!((code, errors.as_str()), (2, ""));
+        let line: serde_json::Value = serde_json::from_str(&output).unwrap();
+        assert_eq!((&line["severity"], &line["line"]), (&"error".into(), &1.into()), "{output}");
     }
     let (code, _, errors) = outcome(nearcall(&["diff"]).args(["no-such.idl", "no-other.idl"]));
     assert_eq!(code, 2);
     assert!(errors.contains("no-such.idl") && errors.contains("no-other.idl"), "{errors}");
     assert_eq!(outcome(nearcall(&["diff"]).arg("one.idl")).0, 2);
+}
+
+/// Files that import by a path from a root of their own, as `.proto` files do.
+#[test]
+fn each_version_includes_what_is_its_own() {
+    let directory = TempDir::new().unwrap();
+    for (root, field) in [("old", "int32 x = 1;"), ("new", "int64 x = 1;")] {
+        let folder = directory.path().join(root).join("a");
+        fs::create_dir_all(&folder).unwrap();
+        let types = format!("syntax = \"proto3\";\nmessage M {{ {field} }}\n");
+        let service = "syntax = \"proto3\";\nimport \"a/types.proto\";\n\
+                       service S { rpc A(M) returns (M); }\n";
+        fs::write(folder.join("types.proto"), types).unwrap();
+        fs::write(folder.join("service.proto"), service).unwrap();
+    }
+    let compare = |arguments: &[&str]| {
+        let files = ["old/a/service.proto", "new/a/service.proto"];
+        let mut command = nearcall(&["diff"]);
+        outcome(command.args(arguments).args(files).current_dir(directory.path()))
+    };
+    let (code, _, errors) = compare(&["--include-old", "old", "--include-new", "new"]);
+    assert_eq!(code, 1, "{errors}");
+    assert!(errors.contains("field `x` of `M` is `int64`, was `int32`"), "{errors}");
+    let (code, _, errors) = compare(&["--include-old", "old", "-I", "new"]);
+    assert_eq!(code, 1, "{errors}");
+    let (code, _, errors) = compare(&["-I", "new"]);
+    assert_eq!(code, 0, "{errors}");
 }
 
 #[test]

@@ -263,7 +263,7 @@ impl<'n> fmt::Display for Difference<'n> {
         match (told(self.ours), told(self.theirs)) {
             (Some(ours), Some(theirs)) if ours == theirs => {
                 let what = "other parameters, results or exceptions there, by type, name or order";
-                write!(f, "procedure {index}, `{ours}`, has {what}: `nearcall diff` tells which")
+                write!(f, "procedure {index}, `{ours}`, has {what}")
             }
             (Some(ours), Some(theirs)) => {
                 write!(f, "procedure {index} is `{ours}` here and `{theirs}` there")
@@ -327,7 +327,7 @@ mod tests {
             "procedure 0 is `open` here and `read` there",
         );
         let want = "procedure 1, `read`, has other parameters, results or exceptions there, by \
-                    type, name or order: `nearcall diff` tells which";
+                    type, name or order";
         check(&[OPEN_FILE, READ], &[OPEN_FILE, WIDER_READ], want);
         check(&[OPEN_FILE, READ], &[OPEN_FILE], "procedure 1, `read`, is missing there");
         check(&[], &[OPEN_FILE], "procedure 0, `open`, is missing here");

@@ -9,7 +9,8 @@
 //! ```text
 //! old ──┐   pairing      which old thing is which new one
 //!       ├─▶ interfaces   operations and their parameters      ──▶ findings, one a change
-//! new ──┘   types        structs, enums and what else there is
+//! new ──┘   streams      operations whose feeds come, go or turn round
+//!           types        structs, enums and what else there is
 //!           numbered     what .proto files call it, and what else to do there
 //!           rules        the numbers, and who breaks
 //! ```
@@ -20,6 +21,7 @@ mod numbered;
 mod pairing;
 pub mod rules;
 mod spelling;
+mod streams;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -19,7 +19,8 @@ use sha2::{Digest, Sha256};
 
 use crate::layout::{ItemKind, MessageLayout, OperationLayout, Place, Root, members, range};
 use crate::model::{
-    Annotation, DeclarationId, Descriptor, Direction, Kind, Member, Model, Operation, Type, Value,
+    Annotation, DeclarationId, Descriptor, Direction, FeedPart, Kind, Member, Model, Operation,
+    Type, Value,
 };
 
 /// Changes whenever the meaning of the hashed text does.
@@ -112,6 +113,10 @@ pub fn canonical(model: &Model, operation: &Operation, layout: &OperationLayout)
     let mut text = String::from(VERSION);
     if operation.is_oneway {
         text.push_str("oneway\n");
+    }
+    // The number of a feed looks like any other that is returned.
+    if operation.feed.as_ref().is_some_and(|feed| feed.part == FeedPart::Open) {
+        text.push_str("opens a feed\n");
     }
     let mut writer = Canonical { model, text, open: Vec::new() };
     for parameter in &operation.parameters {

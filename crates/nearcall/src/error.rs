@@ -234,8 +234,9 @@ pub enum BindError {
         /// The interface there is.
         exported: String,
     },
-    /// The server has another version of the interface, and neither of the two only adds operations
-    /// at the end of the other.
+    /// The server has another version of the interface, and neither of the two only adds to the
+    /// other what may be added: operations at the end, or members and enumerators at the end of
+    /// what is `@appendable`. The file `docs/interface-files.md` has the list.
     Hash {
         /// The interface.
         interface: &'static str,

@@ -183,8 +183,9 @@ class OtherInterface(BindError):
 
 
 class OtherVersion(BindError):
-    """The server has another version of the interface, and neither of the two only adds operations
-    at the end of the other."""
+    """The server has another version of the interface, and neither of the two only adds to the
+    other what may be added: operations at the end, or members and enumerators at the end of what
+    is ``@appendable``. ``nearcall diff`` of both files tells more."""
 
 
 class Overloaded(BindError):

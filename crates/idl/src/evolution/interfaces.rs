@@ -7,16 +7,16 @@ use nearcall_abi::ProcedureName;
 use super::items::{Item, Owner};
 use super::pairing::{self, Pairing};
 use super::rules;
-use super::{Change, Changed, Comparison, Side};
+use super::{Change, Changed, Comparison, Side, streams};
 use crate::layout::reached;
 use crate::model::{Declaration, DeclarationId, Interface, Model, Operation, ScopedName};
 use crate::plan::{AppendablePlan, InterfacePlan, ProcedurePlan};
 
 /// One interface, of either file.
 #[derive(Clone, Copy)]
-struct Whole<'s> {
-    declaration: &'s Declaration,
-    interface: &'s Interface,
+pub(super) struct Whole<'s> {
+    pub declaration: &'s Declaration,
+    pub interface: &'s Interface,
     plan: &'s InterfacePlan,
     id: DeclarationId,
 }
@@ -66,10 +66,15 @@ impl<'m> Comparison<'m> {
         let paired = pairing::pair(&old_names, &new_names, |before, now| {
             before == now && old.operation(before).1.hash == new.operation(now).1.hash
         });
-        self.places(old, new, &paired);
+        let restreamed = streams::restreamed(old.interface, new.interface);
+        self.places(old, new, &paired.without(&restreamed, old.interface, new.interface));
         let changed = changed_appendables(self.old.model, old.plan, new.plan);
         for (before, place) in &paired.kept {
-            self.operation(old, new, (*before, *place), &changed);
+            let (was, is) = (old.operation(*before).0, new.operation(*place).0);
+            match restreamed.contains(streams::opener(was)) {
+                true => self.streams((old, was), (new, is)),
+                false => self.operation(old, new, (*before, *place), &changed),
+            }
         }
     }
 
@@ -114,9 +119,8 @@ impl<'m> Comparison<'m> {
             let ((was, _), (is, _)) = (old.operation(before), new.operation(place));
             let full = full(is);
             let message = match is.name == was.name {
-                true => {
-                    format!("operation `{full}` is number {}, was number {}", place + 1, before + 1)
-                }
+                // As a refused bind counts them.
+                true => format!("operation `{full}` is procedure {place}, was procedure {before}"),
                 false => format!("operation `{full}` was `{}`", ProcedureName::new(&was.name)),
             };
             let (old, new, refused_at) = (Some(was.at), Some(is.at), Some(&*full));
@@ -159,10 +163,13 @@ impl<'m> Comparison<'m> {
             let now = if is.is_oneway { "has no reply now" } else { "has a reply now" };
             self.add_between(&rules::ONEWAY, owner, both, format!("operation `{name}` {now}"));
         }
-        if was.is_idempotent && !is.is_idempotent {
-            let message = format!("operation `{name}` is not idempotent any more");
-            let owner = Owner { refused_at: None, ..owner };
-            self.add_between(&rules::IDEMPOTENT, owner, both, message);
+        if was.is_idempotent != is.is_idempotent {
+            let (rule, now) = match is.is_idempotent {
+                true => (&rules::IDEMPOTENT_NOW, "is idempotent now"),
+                false => (&rules::IDEMPOTENT, "is not idempotent any more"),
+            };
+            let message = format!("operation `{name}` {now}");
+            self.add_between(rule, owner.unrefused(), both, message);
         }
         self.raised(owner, was, is);
         let (was_bytes, is_bytes) = (old.block_bytes(before), new.block_bytes(place));
@@ -191,6 +198,9 @@ impl<'m> Comparison<'m> {
                 self.add_between(&rules::TYPE, owner, both, message);
             }
         }
+        let [before, now] =
+            [was, is].map(|one| one.returns_descriptor.map(|descriptor| descriptor.kind));
+        self.descriptor(owner, &of, both, before, now);
         let [before, now] = [was, is].map(|operation| {
             operation.returns_descriptor.is_some_and(|descriptor| descriptor.is_optional)
         });
@@ -224,12 +234,23 @@ impl<'m> Comparison<'m> {
 
     /// Remembers for which operation a change of a type is a reason to refuse.
     fn note_refused(&mut self, was: &Operation, is: &Operation, name: &str) {
+        let reached = self.refuse_types(was, is, name);
+        self.changed.push(Changed { was: was.at, is: is.at, name: name.to_owned(), reached });
+    }
+
+    /// The same without asking for another reason: there is one. The names of the types.
+    pub(super) fn refuse_types(
+        &mut self,
+        was: &Operation,
+        is: &Operation,
+        name: &str,
+    ) -> BTreeSet<String> {
         let mut reached = reached_names(self.old.model, was);
         reached.extend(reached_names(self.new.model, is));
         for reached in &reached {
             self.refused.entry(reached.clone()).or_insert_with(|| name.to_owned());
         }
-        self.changed.push(Changed { was: was.at, is: is.at, name: name.to_owned(), reached });
+        reached
     }
 
     /// Every bind that is refused has a reason. Should a change be none that is looked for, the
@@ -253,7 +274,7 @@ impl<'m> Comparison<'m> {
 }
 
 /// An operation's scoped name, or that of the feed that it carries.
-fn told(interface: &ScopedName, operation: &Operation) -> String {
+pub(super) fn told(interface: &ScopedName, operation: &Operation) -> String {
     ProcedureName::new(&operation.name).within(&interface.to_string()).to_string()
 }
 

@@ -1,10 +1,13 @@
 //! What has a name and a type: parameters, members and the cases of unions.
 
-use super::numbered::{self, FIELD, ONEOF_FIELD};
+use super::numbered::{self, FIELD, ONEOF, ONEOF_FIELD};
+use super::pairing::Pairing;
 use super::rules::{self, EvolutionRule};
 use super::{Change, Comparison, pairing, spelling};
 use crate::layout;
-use crate::model::{Annotation, DeclarationId, Direction, Member, Model, Parameter, Type, Value};
+use crate::model::{
+    Annotation, DeclarationId, DescriptorKind, Direction, Member, Model, Parameter, Type, Value,
+};
 use crate::source::Span;
 
 /// One of them.
@@ -19,10 +22,14 @@ pub(super) struct Item<'m> {
     pub is_prealloc: bool,
     /// Of a parameter.
     pub direction: Option<Direction>,
+    /// Of a parameter with which one goes along.
+    pub descriptor: Option<DescriptorKind>,
     /// Of a case: what selects it.
     pub labels: &'m [Value],
     /// Of a .proto file: what it is known by, whatever its name.
     pub number: Option<i32>,
+    /// A oneof of a .proto file, whose number is its lowest.
+    pub is_oneof: bool,
 }
 
 /// What a list of them belongs to.
@@ -61,8 +68,10 @@ impl<'m> Item<'m> {
             is_opaque: parameter.is_opaque,
             is_prealloc: parameter.is_prealloc,
             direction: Some(parameter.direction),
+            descriptor: parameter.descriptor.map(|descriptor| descriptor.kind),
             labels: &[],
             number: None,
+            is_oneof: false,
         }
     }
 
@@ -76,16 +85,23 @@ impl<'m> Item<'m> {
             is_opaque: false,
             is_prealloc: false,
             direction: None,
+            descriptor: None,
             labels: &[],
             number: member.number,
+            is_oneof: false,
         }
     }
 
     fn spelled(&self) -> String {
         match self.number {
-            Some(number) => format!("{} = {number}", self.name),
-            None => self.name.to_owned(),
+            Some(number) if !self.is_oneof => format!("{} = {number}", self.name),
+            _ => self.name.to_owned(),
         }
+    }
+
+    /// What it is called where `what` is what its list consists of.
+    fn called(&self, what: &'static str) -> &'static str {
+        if self.is_oneof { ONEOF } else { what }
     }
 }
 
@@ -96,8 +112,15 @@ fn are_numbered(old: &[Item<'_>], new: &[Item<'_>]) -> bool {
 
 /// What those of two lists are known by: their numbers, if both lists have them, else their names.
 fn keys(old: &[Item<'_>], new: &[Item<'_>], is_numbered: bool) -> [Vec<String>; 2] {
-    [old, new].map(|items| {
+    [(old, new), (new, old)].map(|(items, others)| {
         let key = |item: &Item<'_>| match item.number {
+            Some(_) if is_numbered && item.is_oneof => {
+                // One whose lowest number is another one now has its name left.
+                let has_number = |other: &Item<'_>| other.is_oneof && other.number == item.number;
+                let by_number = others.iter().any(has_number).then_some(item.number).flatten();
+                let known_by = by_number.map_or(item.name.to_owned(), |number| number.to_string());
+                format!("{ONEOF} {known_by}")
+            }
             Some(number) if is_numbered => number.to_string(),
             _ => item.name.to_owned(),
         };
@@ -127,7 +150,8 @@ impl Comparison<'_> {
         let Owner { name, .. } = owner;
         for before in &paired.gone {
             let old = &old[*before];
-            let message = format!("{what} `{}` of `{name}` is gone", old.spelled());
+            let called = old.called(what);
+            let message = format!("{called} `{}` of `{name}` is gone", old.spelled());
             // One that was above all that are left is one at the end of the other version.
             let is_last = is_numbered && old.number > owner.highest[1];
             let owner = if is_last { owner.unrefused() } else { owner };
@@ -135,7 +159,8 @@ impl Comparison<'_> {
         }
         for place in &paired.added {
             let new = &new[*place];
-            let message = format!("{what} `{}` of `{name}` is new", new.spelled());
+            let called = new.called(what);
+            let message = format!("{called} `{}` of `{name}` is new", new.spelled());
             // Above all that were there, whatever else has changed.
             let is_last = matches!(what, FIELD | ONEOF_FIELD) && new.number > owner.highest[0];
             let (rule, refused_at) = match owner.only_adds || is_last {
@@ -151,7 +176,8 @@ impl Comparison<'_> {
             if old.name == new.name {
                 continue;
             }
-            let message = format!("{what} `{}` of `{name}` was `{}`", new.spelled(), old.spelled());
+            let (called, is, was) = (new.called(what), new.spelled(), old.spelled());
+            let message = format!("{called} `{is}` of `{name}` was `{was}`");
             let rule = match old.direction {
                 Some(_) => &rules::PARAMETER_RENAMED,
                 None => &rules::PART_RENAMED,
@@ -159,6 +185,18 @@ impl Comparison<'_> {
             let owner = if is_numbered { owner.unrefused() } else { owner };
             self.add_between(rule, owner, (old.at, new.at), message);
         }
+        // Those with numbers stand in the order of their numbers.
+        if !is_numbered {
+            self.moved(owner, &paired, old, new);
+        }
+        for (before, place) in paired.kept.iter().chain(&paired.renamed) {
+            self.item(owner, &old[*before], &new[*place]);
+        }
+    }
+
+    /// Says of what was kept which have other places.
+    fn moved(&mut self, owner: Owner<'_>, paired: &Pairing, old: &[Item<'_>], new: &[Item<'_>]) {
+        let Owner { name, what, .. } = owner;
         for (before, place) in paired.moved() {
             let (old, new) = (&old[before], &new[place]);
             let message = format!(
@@ -168,9 +206,6 @@ impl Comparison<'_> {
                 before + 1
             );
             self.add_between(&rules::ORDER, owner, (old.at, new.at), message);
-        }
-        for (before, place) in paired.kept.iter().chain(&paired.renamed) {
-            self.item(owner, &old[*before], &new[*place]);
         }
     }
 
@@ -193,6 +228,7 @@ impl Comparison<'_> {
             (old.declared, old.annotations),
             (new.declared, new.annotations),
         );
+        self.descriptor(owner, &of, both, old.descriptor, new.descriptor);
         for (rule, before, now, word) in [
             (&rules::OPTIONAL, old.is_optional, new.is_optional, "optional"),
             (&rules::OPAQUE, old.is_opaque, new.is_opaque, "opaque"),
@@ -215,6 +251,26 @@ impl Comparison<'_> {
                 (spelled(self.old.model, old.labels), spelled(self.new.model, new.labels));
             let message = format!("{of} is selected by {now}, was by {before}");
             self.add_between(&rules::LABELS, owner, both, message);
+        }
+    }
+
+    /// Compares the descriptors that go along with what `of` names.
+    pub(super) fn descriptor(
+        &mut self,
+        owner: Owner<'_>,
+        of: &str,
+        both: (Span, Span),
+        before: Option<DescriptorKind>,
+        now: Option<DescriptorKind>,
+    ) {
+        if before != now {
+            let told = |kind: Option<DescriptorKind>| match kind {
+                Some(DescriptorKind::Any) => "is `@fd`".to_owned(),
+                Some(kind) => format!("is `@fd({})`", kind.word()),
+                None => "is no descriptor".to_owned(),
+            };
+            let (now, before) = (told(now), told(before).replacen("is", "was", 1));
+            self.add_between(&rules::DESCRIPTOR, owner, both, format!("{of} {now}, {before}"));
         }
     }
 

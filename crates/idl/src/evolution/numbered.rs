@@ -5,6 +5,7 @@ use super::rules::{self, EvolutionRule};
 
 /// What members, cases and enumerators are called there.
 pub(super) const FIELD: &str = "field";
+pub(super) const ONEOF: &str = "oneof";
 pub(super) const ONEOF_FIELD: &str = "oneof field";
 pub(super) const VALUE: &str = "value";
 

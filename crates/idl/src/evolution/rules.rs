@@ -116,7 +116,9 @@ rules! {
         "a member may be added at the end of an appendable struct, a field above all others of its \
          message, in a oneof or not",
         "who has the new file reads its default in what comes from the old one, who has the old \
-         one leaves it out; a source in Rust or Python that makes one has to give it";
+         one leaves it out; a source in Rust that makes one has to give it, one in Python where it \
+         has no `@default`, and one in C or C++ that does not sends zero or nothing, whatever its \
+         `@default`";
     EXTENSIBILITY = "E0630", NOBODY,
         "an appendable struct or enum stays appendable, and no other becomes so", "";
     PREALLOC = "E0631", CLIENT_SOURCE, "who has the memory of a result goes on having it",
@@ -126,4 +128,10 @@ rules! {
          file",
         "who has the old file reads the default literal instead; a source in Rust whose match has \
          every enumerator has to have the new one";
+    STREAMS = "E0633", SOURCES, "an operation streams what it did stream",
+        "leave it as it is, and add an operation at the end of the interface";
+    IDEMPOTENT_NOW = "N0634", NOBODY, "what has run once may run twice from now on",
+        "a new client makes a call once more when its server ends, also one that was made from \
+         the old file, which has to bear that";
+    DESCRIPTOR = "E0635", SOURCES, "what a descriptor goes along with stays so, and its kind", "";
 }

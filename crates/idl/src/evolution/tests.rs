@@ -167,7 +167,11 @@ fn a_field_may_be_added_above_all_others() {
         "a source in Rust that makes one gives it, or ends in `..Default::default()`",
     ];
     check_field("int32 x = 1; N y = 8;", "repeated N z = 9; N y = 8; int32 x = 1;", &new);
-    check_field("", "oneof z { N a = 9; N b = 10; }", &new);
+    check_field(
+        "",
+        "oneof z { N a = 9; N b = 10; }",
+        &["N0629 oneof `z` of `M` is new: : -", new[1]],
+    );
     let of_oneof = |named: &str| {
         let found = format!("N0629 oneof field `c = 12` of `M::{named}` is new: : -");
         [found, "a source in Rust whose match has every field has to have the new one".to_owned()]
@@ -177,13 +181,11 @@ fn a_field_may_be_added_above_all_others() {
     check_field(old, "N z = 9; oneof o { N a = 1; N c = 12; N b = 5; }", &[found, help]);
     // Another name is none of what it is known by.
     let renamed = "oneof p { N a = 1; N b = 5; N c = 12; } N z = 9;";
-    let other = "E0607 field `p = 1` of `M` was `o = 1`: client-source server-source: -";
+    let other = "E0607 oneof `p` of `M` was `o`: client-source server-source: -";
     let [found, help] = &of_oneof("P");
     check_field(old, renamed, &[found, help, other, ""]);
-    let exchanged = [1, 2].map(|number| {
-        let (is, was) = if number == 1 { ("p", "o") } else { ("o", "p") };
-        let sources = "client-source server-source: -";
-        format!("E0607 field `{is} = {number}` of `M` was `{was} = {number}`: {sources}")
+    let exchanged = [("p", "o"), ("o", "p")].map(|(is, was)| {
+        format!("E0607 oneof `{is}` of `M` was `{was}`: client-source server-source: -")
     });
     check_field(
         "oneof o { N a = 1; } oneof p { N b = 2; }",
@@ -257,6 +259,15 @@ fn a_field_that_leaves_its_oneof_is_refused() {
     check_field(within, beside, &[&gone, leave, &new, next]);
     let [new, gone] = [refused("oneof field", "M::O", "new"), refused("field", "M", "gone")];
     check_field(beside, within, &[&new, next, &gone, leave]);
+    // The lowest of its oneof's numbers as any other: the oneof itself is the one that it was.
+    let within = "int32 a = 1; oneof o { int32 c = 3; int32 b = 4; }";
+    let beside = "int32 a = 1; int32 c = 3; oneof o { int32 b = 4; }";
+    let [gone, new] = [refused("oneof field", "M::O", "gone"), refused("field", "M", "new")];
+    check_field(within, beside, &[&gone, leave, &new, next]);
+    let [new, gone] = [refused("oneof field", "M::O", "new"), refused("field", "M", "gone")];
+    check_field(beside, within, &[&new, next, &gone, leave]);
+    let (old, lower) = ("N z = 4; oneof o { N b = 5; }", "N z = 4; oneof o { N c = 3; N b = 5; }");
+    check_field(old, lower, &[&new, next]);
 }
 
 /// What a refused bind has nothing to do with is not told as if it had.
@@ -401,7 +412,8 @@ fn a_member_at_the_end_breaks_nobody_and_its_help_says_what_sources_owe() {
     let [only] = &found[..] else { panic!("{found:#?}") };
     assert!(!only.is_breaking());
     let help = only.diagnostic.help.as_deref().unwrap_or_default();
-    assert!(help.contains("in Rust or Python that makes one has to give it"), "{help}");
+    assert!(help.contains("in Python where it has no `@default`"), "{help}");
+    assert!(help.contains("in C or C++ that does not sends zero"), "{help}");
 }
 
 proptest! {

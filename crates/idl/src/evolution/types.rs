@@ -99,20 +99,17 @@ impl<'m> Comparison<'m> {
                 self.value(owner, &of, both, before, now);
             }
             (Kind::Struct(before), Kind::Struct(now)) => {
-                let base = |declaration: Option<&Declaration>| {
-                    declaration.map_or("nothing".to_owned(), |base| format!("`{}`", base.name))
-                };
-                let was = base(before.base.map(|id| self.old.model.declaration(id)));
-                let is = base(now.base.map(|id| self.new.model.declaration(id)));
+                let (was, is) = (base(old_model, before.base), base(new_model, now.base));
                 if was != is {
                     let message = format!("struct `{name}` extends {is}, did extend {was}");
                     self.add_between(&rules::PARTS, owner, both, message);
                 }
                 let owner = self.growing("struct", owner, old_id, new_id);
-                self.items(owner, &items(&before.members), &items(&now.members));
+                let (before, now) = (&before.members, &now.members);
+                self.items(owner, &items(old_model, before), &items(new_model, now));
             }
             (Kind::Exception(before), Kind::Exception(now)) => {
-                self.items(owner, &items(before), &items(now));
+                self.items(owner, &items(old_model, before), &items(new_model, now));
             }
             (Kind::Union(before), Kind::Union(now)) => {
                 let owner = self.growing("union", owner, old_id, new_id);
@@ -264,8 +261,17 @@ fn highest(model: &Model, id: DeclarationId) -> Option<i32> {
     fields.max().flatten()
 }
 
-fn items(members: &[Member]) -> Vec<Item<'_>> {
-    members.iter().map(Item::of_member).collect()
+/// What a struct extends.
+fn base(model: &Model, base: Option<DeclarationId>) -> String {
+    base.map_or("nothing".to_owned(), |id| format!("`{}`", model.declaration(id).name))
+}
+
+fn items<'m>(model: &Model, members: &'m [Member]) -> Vec<Item<'m>> {
+    let item = |member: &'m Member| {
+        let is_oneof = model.oneof(&member.declared).is_some();
+        Item { is_oneof, ..Item::of_member(member) }
+    };
+    members.iter().map(item).collect()
 }
 
 fn cases(of: &Union) -> Vec<Item<'_>> {

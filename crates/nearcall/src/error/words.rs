@@ -163,7 +163,8 @@ impl fmt::Display for BindError {
                 write!(f, "{name:?} is interface {exported}, not {expected}")
             }
             BindError::Hash { interface, difference } => {
-                write!(f, "the server has another version of {interface}: {difference}")
+                let more = "`nearcall diff` of both files tells more";
+                write!(f, "the server has another version of {interface}: {difference}: {more}")
             }
             BindError::Overloaded { name, reason } => {
                 write!(f, "{name:?} has no room for another binding now: {reason}")
@@ -295,6 +296,15 @@ mod tests {
         let shown = format!("{:?}", CallError::Usage(forked()));
         assert!(shown.ends_with("make a domain of its own, and import again"), "{shown}");
         assert_eq!(format!("{:?}", Error::<OverBound>::Call(CallError::Usage(forked()))), shown);
+    }
+
+    #[test]
+    fn whatever_differs_the_way_to_learn_more_is_told() {
+        let difference = "procedure 9 is `rest` here and `last` there".to_owned();
+        let shown = BindError::Hash { interface: "up::Store", difference }.to_string();
+        let want = "the server has another version of up::Store: procedure 9 is `rest` here and \
+                    `last` there: `nearcall diff` of both files tells more";
+        assert_eq!(shown, want);
     }
 
     #[test]

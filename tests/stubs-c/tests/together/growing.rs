@@ -168,7 +168,8 @@ fn call_late(shelf: &late::growing::ShelfClient, is_late_there: bool) {
 fn check_refusal<T: std::fmt::Debug>(import: Result<T, BindError>) {
     let error = import.expect_err("a member has moved");
     let want = "the server has another version of growing::Shelf: procedure 0, `keep`, has \
-                `growing::Part`, whose member 1 differs there";
+                `growing::Part`, whose member 1 differs there: `nearcall diff` of both files tells \
+                more";
     assert_eq!(error.to_string(), want);
 }
 

@@ -224,7 +224,8 @@ fn export(domain: &Domain, name: &str) -> Result<Clerk, ExportError> {
 fn check_refusal<T: std::fmt::Debug>(import: Result<T, BindError>) {
     let error = import.expect_err("a field is gone");
     let want = "the server has another version of garden::Garden: procedure 0, `Keep`, has \
-                `garden::Leaf`, whose member 1 differs there";
+                `garden::Leaf`, whose member 1 differs there: `nearcall diff` of both files tells \
+                more";
     assert_eq!(error.to_string(), want);
 }
 

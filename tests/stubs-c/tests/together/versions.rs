@@ -147,7 +147,7 @@ fn check_refusal(error: &BindError) {
     assert!(matches!(error, BindError::Hash { .. }), "{error}");
     let want = "the server has another version of versions::Store: procedure 0, `get`, has other \
                 parameters, results or exceptions there, by type, name or order: `nearcall diff` \
-                tells which";
+                of both files tells more";
     assert_eq!(error.to_string(), want);
 }
 

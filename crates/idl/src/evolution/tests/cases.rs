@@ -96,7 +96,7 @@ pub const CASES: &[Case] = &[
             "interface I { void c(); void a(); void b(); };",
             "interface I { void a(); void b(); void c(); void d(); };",
         ],
-        &["E0604 operation `I::c` is number 1, was number 3: old-client new-client: I::c"],
+        &["E0604 operation `I::c` is procedure 0, was procedure 2: old-client new-client: I::c"],
     ),
     case(
         "N0605",
@@ -299,7 +299,10 @@ pub const CASES: &[Case] = &[
             "interface I { void a(); @idempotent void b(); };",
             "interface I { @idempotent void a(); @idempotent void b(); };",
         ],
-        &["E0618 operation `I::a` is not idempotent any more: old-client: -"],
+        &[
+            "E0618 operation `I::a` is not idempotent any more: old-client: -",
+            "N0634 operation `I::b` is idempotent now: : -",
+        ],
     ),
     case(
         "E0619",
@@ -511,5 +514,57 @@ pub const CASES: &[Case] = &[
         ],
         &["E0606 member `y` of `S` is new: old-client new-client client-source server-source: \
            I::a"],
+    ),
+    case(
+        "E0633",
+        [
+            "interface I { void a(); @feed unsigned long long b(); };",
+            "interface I { void a(); unsigned long long b(); };",
+            "interface I { void a(); @feed unsigned long long b(); unsigned long long c(); };",
+        ],
+        &["E0633 operation `I::b` streams nothing, did stream what it returns: old-client \
+           new-client client-source server-source: I::b"],
+    ),
+    case(
+        "E0633",
+        [
+            "interface I { @feed long a(); void b(@feed in long x); \
+             @feed short c(@feed in long x); void d(); };",
+            "interface I { void a(@feed in long x); @feed short b(@feed in long x); \
+             void c(@feed in long x); void d(); };",
+            "interface I { @feed long a(); void b(@feed in long x); \
+             @feed short c(@feed in long x); void d(); void e(@feed in long x); };",
+        ],
+        &[
+            "E0633 operation `I::a` streams what it is given, did stream what it returns: \
+             old-client new-client client-source server-source: I::a",
+            "E0633 operation `I::b` streams both ways, did stream what it is given: old-client \
+             new-client client-source server-source: I::b",
+            "E0633 operation `I::c` streams what it is given, did stream both ways: old-client \
+             new-client client-source server-source: I::c",
+        ],
+    ),
+    case(
+        "N0634",
+        [
+            "interface I { void a(); @idempotent void b(); };",
+            "interface I { @idempotent void a(); @idempotent void b(); };",
+            "interface I { void a(); @idempotent void b(); @idempotent void c(); };",
+        ],
+        &["N0634 operation `I::a` is idempotent now: : -"],
+    ),
+    case(
+        "E0635",
+        [
+            "interface I { void a(in long x); @fd(FILE) long b(); };",
+            "interface I { void a(@fd in long x); @fd(SOCKET) long b(); };",
+            "interface I { void a(in long x); @fd(FILE) long b(); @fd long c(); };",
+        ],
+        &[
+            "E0635 parameter `x` of `I::a` is `@fd`, was no descriptor: old-client \
+             new-client client-source server-source: I::a",
+            "E0635 what `I::b` returns is `@fd(SOCKET)`, was `@fd(FILE)`: old-client new-client \
+             client-source server-source: I::b",
+        ],
     ),
 ];
