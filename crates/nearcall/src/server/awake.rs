@@ -110,8 +110,8 @@ impl Awake {
         self.hearing.resume(now_ns).map(Duration::from_nanos)
     }
 
-    /// What was spent on nothing since it slept last, with that sleep. Otherwise nobody asks, and the
-    /// system call is spared.
+    /// What was spent on nothing since it slept last, with that sleep. Otherwise nobody asks, and
+    /// the system call is spared.
     fn spent_ns(&mut self) -> u64 {
         if !self.is_in_vain() {
             self.run_ns = None;
