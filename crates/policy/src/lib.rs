@@ -81,6 +81,8 @@ pub enum PolicyError {
         /// What is there, in one line.
         reason: String,
     },
+    /// A rule has the empty name, by which no audit record tells it.
+    Unnamed,
     /// Two rules have one name.
     Repeated {
         /// The name.
@@ -190,13 +192,25 @@ enum Urgency {
     Background,
 }
 
-/// The rules in a file.
+/// The rules in a regular file. Reading another one may never end.
 ///
 /// # Errors: see [`PolicyError`].
 pub fn load(path: &Path) -> Result<Rules, PolicyError> {
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|reason| PolicyError::File { path: path.to_owned(), reason })?;
-    parse(&text)
+    let bytes = read(path).map_err(|reason| PolicyError::File { path: path.to_owned(), reason })?;
+    let text = str::from_utf8(&bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        PolicyError::Text { line, reason: "it is not UTF-8".to_owned() }
+    })?;
+    parse(text)
+}
+
+/// Looks what it is before it is opened, which waits for a FIFO's writer.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
+    std::fs::read(path)
 }
 
 /// The rules in a text.
@@ -219,6 +233,9 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
     })?;
     let mut rules: Vec<Rule> = Vec::with_capacity(file.rule.len());
     for entry in file.rule {
+        if entry.id.is_empty() {
+            return Err(PolicyError::Unnamed);
+        }
         if rules.iter().any(|rule| rule.id == entry.id) {
             return Err(PolicyError::Repeated { id: entry.id });
         }
@@ -301,6 +318,7 @@ impl fmt::Display for PolicyError {
         match self {
             PolicyError::File { path, reason } => write!(f, "{}: {reason}", path.display()),
             PolicyError::Text { line, reason } => write!(f, "line {line}: {reason}"),
+            PolicyError::Unnamed => f.write_str("a rule has the id \"\"; an id is not empty"),
             PolicyError::Repeated { id } => write!(f, "two rules have the id {id:?}"),
             PolicyError::RefusedOperations { id } => {
                 write!(f, "rule {id:?} refuses and has operations; only one that admits has them")
@@ -482,5 +500,29 @@ mod tests {
     fn a_file_that_is_not_there_is_named() {
         let error = load(Path::new("/no/such/policy.toml")).unwrap_err();
         assert!(error.to_string().starts_with("/no/such/policy.toml: "), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_not_read() {
+        let directory = std::env::temp_dir();
+        for path in [directory.as_path(), Path::new("/dev/null")] {
+            let error = load(path).unwrap_err().to_string();
+            assert_eq!(error, format!("{}: it is no regular file", path.display()));
+        }
+    }
+
+    #[test]
+    fn what_is_not_utf_8_is_told_with_its_line() {
+        let name = format!("nearcall-policy-{}.toml", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, b"[[rule]]\nid = \"\xff\"\n").unwrap();
+        let error = load(&path).unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(error.to_string(), "line 2: it is not UTF-8");
+    }
+
+    #[test]
+    fn a_rule_has_a_name() {
+        check_refused("[[rule]]\nid = \"\"\nverdict = \"admit\"", "a rule has the id \"\"");
     }
 }

@@ -301,6 +301,7 @@ impl Waited for Monitor<Holders> {
     fn describe(&self) -> String {
         self.seen(|inside| match (inside.state.writer, inside.state.readers) {
             (Some(writer), _) => format!("a lock that {} writes", writer.title()),
+            (None, 1) => "a lock with one reader".to_owned(),
             (None, readers) => format!("a lock with {readers} readers"),
         })
     }

@@ -570,6 +570,19 @@ fn the_application_may_decide_who_runs_next() {
 }
 
 #[test]
+fn who_waits_for_readers_is_told_how_many_they_are() {
+    for (count, says) in [(1, "a lock with one reader"), (2, "a lock with 2 readers")] {
+        let outcome = run(move || {
+            let lock = RwLock::new(());
+            let read: Vec<_> = (0..count).map(|_| lock.read().unwrap()).collect();
+            drop((lock.write(), read));
+        });
+        let Err(RunError::Deadlock(report)) = outcome else { panic!("{outcome:?}") };
+        assert!(report.to_string().contains(says), "{report}");
+    }
+}
+
+#[test]
 fn a_policy_that_loses_a_thread_ends_the_run_in_a_report() {
     struct Loses;
     impl Policy for Loses {

@@ -6,9 +6,9 @@
 //!                 no  ─▶ lock the directory ─▶ nobody answers there? ─▶ bind in its place
 //! ```
 
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{DirBuilder, File, FileType, Permissions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nearcall_abi::message::RefusalCode;
@@ -132,12 +132,7 @@ fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSock
             return Err(system_at("look at", &path)(io::Error::other(other.to_string())));
         }
     }
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(system_at("replace", &path)(error));
-        }
-        _ => {}
-    }
+    remove_dead(&path)?;
     let listener = Listener::bind(&path).map_err(|error| match error {
         SocketError::System { source, .. } => system_at("bind", &path)(source),
         other => system_at("bind", &path)(io::Error::other(other.to_string())),
@@ -146,6 +141,35 @@ fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSock
     let metadata = std::fs::symlink_metadata(&path).map_err(system_at("look at", &path))?;
     let file = SocketFile::Own(metadata.dev(), metadata.ino());
     Ok(NamedSocket { listener, path, file })
+}
+
+/// Removes a dead server's socket, if there is one. Connecting to anything else is refused alike.
+fn remove_dead(path: &Path) -> Result<(), ExportError> {
+    let kind = match std::fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        metadata => metadata.map_err(system_at("look at", path))?.file_type(),
+    };
+    if !kind.is_socket() {
+        let what = what_is(kind);
+        let reason = format!("{what} is there, and only a socket is replaced");
+        return Err(system_at("replace", path)(io::Error::other(reason)));
+    }
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(system_at("replace", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn what_is(kind: FileType) -> &'static str {
+    match kind {
+        kind if kind.is_file() => "a regular file",
+        kind if kind.is_dir() => "a directory",
+        kind if kind.is_symlink() => "a symbolic link",
+        kind if kind.is_fifo() => "a FIFO",
+        _ => "a device",
+    }
 }
 
 fn set_mode(path: &Path, mode: u32) -> Result<(), ExportError> {
@@ -175,5 +199,35 @@ impl NamedSocket {
         let SocketFile::Own(device, inode) = self.file else { return false };
         let metadata = std::fs::symlink_metadata(&self.path);
         metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (device, inode))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_socket_is_replaced_and_what_else_is_there_is_said() {
+        let directory = std::env::temp_dir().join(format!("nearcall-name-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let at = |name: &str| directory.join(name);
+        std::fs::write(at("file"), "kept").unwrap();
+        std::fs::create_dir_all(at("directory")).unwrap();
+        std::os::unix::fs::symlink("file", at("link")).unwrap();
+        drop(std::os::unix::net::UnixListener::bind(at("socket")).unwrap());
+        let bind_at = |name| bind(name, &Scope::Directory(directory.clone()), at(name), 0o600);
+        for (name, what) in
+            [("file", "a regular file"), ("directory", "a directory"), ("link", "a symbolic link")]
+        {
+            let error = bind_at(name).err().unwrap().to_string();
+            let says = format!("{what} is there, and only a socket is replaced");
+            assert!(error.contains(&at(name).display().to_string()), "{error}");
+            assert!(error.contains(&says), "{error}");
+        }
+        assert_eq!(std::fs::read(at("file")).unwrap(), b"kept");
+        assert!(at("link").is_symlink());
+        bind_at("socket").unwrap().withdraw();
+        assert!(!at("socket").exists());
+        std::fs::remove_dir_all(&directory).unwrap();
     }
 }
