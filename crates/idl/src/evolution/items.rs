@@ -265,12 +265,12 @@ impl Comparison<'_> {
     ) {
         if before != now {
             let told = |kind: Option<DescriptorKind>| match kind {
-                Some(DescriptorKind::Any) => "is `@fd`".to_owned(),
-                Some(kind) => format!("is `@fd({})`", kind.word()),
-                None => "is no descriptor".to_owned(),
+                Some(DescriptorKind::Any) => "`@fd`".to_owned(),
+                Some(kind) => format!("`@fd({})`", kind.word()),
+                None => "no descriptor".to_owned(),
             };
-            let (now, before) = (told(now), told(before).replacen("is", "was", 1));
-            self.add_between(&rules::DESCRIPTOR, owner, both, format!("{of} {now}, {before}"));
+            let message = format!("{of} is {}, was {}", told(now), told(before));
+            self.add_between(&rules::DESCRIPTOR, owner, both, message);
         }
     }
 

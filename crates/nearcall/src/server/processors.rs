@@ -24,7 +24,6 @@ use super::residents::{self, Residents};
 use super::role::{Role, is_crowd};
 use super::suspended::Suspended;
 use super::table::Snapshot;
-use super::trust::TrustClass;
 use super::watch::Watch;
 use crate::domain::DomainCore;
 use crate::housekeeping::lives::Progress;
@@ -75,8 +74,8 @@ pub(crate) struct Processors {
     /// Counts the watcher's ways into procedures and out of them: odd while it is in one. A hint
     /// for a relief that was rung.
     progress: AtomicU64,
-    /// Counts what processors are to hear of besides bells. Every sleep waits for it, too: no peer
-    /// reaches this word, and so none can lose the processor that sleeps.
+    /// Counts what processors are to hear of besides bells. Every sleep waits for it, too, or for
+    /// the watcher's: no peer reaches these words, and so none can lose the processor that sleeps.
     changes: AtomicU32,
     /// The watcher's own such word, which counts what it alone is to hear of as well: a sleep costs
     /// less for each word that it does not wait for.
@@ -297,15 +296,16 @@ impl Processors {
         let mut classes = ArrayVec::<_, WORDS_MAX>::new();
         let mut words = ArrayVec::<_, WORDS_MAX>::new();
         words.extend(self.own_words(role, counts).into_iter().flatten());
-        // Who is held back now may not be when this sleep ends.
-        let is_heard = |class: &TrustClass| !self.holding.holds(class.user());
-        let is_asleep = role.gates(snapshot, awake).filter(|(class, _)| is_heard(class)).all(
-            |(class, gate)| {
+        let is_asleep = {
+            // Who is held back now may not be when this sleep ends.
+            let mut begun =
+                role.gates(snapshot, awake).filter(|(class, _)| !self.holding.holds(class.user()));
+            begun.all(|(class, gate)| {
                 classes.push(class);
                 words.push(Watched::shared(gate, bell::ASLEEP));
                 bell::fall_asleep(gate, role.lanes(class))
-            },
-        );
+            })
+        };
         let crowd = is_crowd(snapshot).then_some(CROWD_SLICE);
         let longest = crowd.into_iter().chain(pause).min();
         let woken = is_asleep.then(|| estacks::sleep(policy, &words, longest)).flatten();

@@ -257,32 +257,45 @@ mod tests {
         Residents { allowed: allowed.to_vec(), needs: OwnLock::new() }
     }
 
+    /// Where there is room for one.
+    fn needs(residents: &Residents, processor: u32) -> bool {
+        residents.need(processor, || true)
+    }
+
     #[test]
     fn the_second_call_that_was_needed_but_not_found_makes_a_resident() {
         let residents = residents(&[0, 3]);
-        assert!(!residents.need(3, || true));
-        assert!(!residents.need(0, || true));
-        assert!(residents.need(3, || true));
-        assert!(residents.need(0, || true));
+        assert!(!needs(&residents, 3));
+        assert!(!needs(&residents, 0));
+        assert!(needs(&residents, 3));
+        assert!(needs(&residents, 0));
     }
 
     #[test]
     fn there_is_one_resident_a_processor() {
         let residents = residents(&[0, 1]);
-        let made = (0..10).filter(|_| residents.need(1, || true)).count();
+        let made = (0..10).filter(|_| needs(&residents, 1)).count();
         assert_eq!(made, 1);
+    }
+
+    #[test]
+    fn what_is_needed_while_there_is_no_room_is_not_counted() {
+        let residents = residents(&[0, 1]);
+        assert!((0..10).all(|_| !residents.need(1, || false)));
+        assert!(!needs(&residents, 1));
+        assert!(needs(&residents, 1));
     }
 
     #[test]
     fn a_processor_that_the_domain_does_not_have_gets_none() {
         let residents = residents(&[0, 1]);
-        assert!((0..10).all(|_| !residents.need(2, || true) && !residents.need(u32::MAX, || true)));
+        assert!((0..10).all(|_| !needs(&residents, 2) && !needs(&residents, u32::MAX)));
         assert!(residents.needs().is_empty());
     }
 
     #[test]
     fn where_there_is_one_processor_there_are_no_residents() {
         let residents = residents(&[5]);
-        assert!((0..10).all(|_| !residents.need(5, || true)));
+        assert!((0..10).all(|_| !needs(&residents, 5)));
     }
 }

@@ -204,7 +204,7 @@ impl Who {
     fn nobody(&self) -> Option<(&'static str, String, &'static str)> {
         let numbers = [("uid", self.uid), ("gid", self.gid), ("group", self.group)];
         if let Some((key, _)) = numbers.into_iter().find(|(_, given)| *given == Some(u32::MAX)) {
-            return Some((key, u32::MAX.to_string(), "below that, which the system gives nobody"));
+            return Some((key, u32::MAX.to_string(), "a number below that"));
         }
         if let Some(cgroup) = self.cgroup.as_deref().filter(|cgroup| !is_cgroup_path(cgroup)) {
             let wanted = "a path from the root, as `/user.slice`, as /proc/PID/cgroup has it";
@@ -238,11 +238,11 @@ impl Who {
 /// Whether a control group may be called so, but for `/` at its end. One outside of our namespace
 /// begins with `..`.
 fn is_cgroup_path(path: &str) -> bool {
-    let Some(below) = path.trim_end_matches('/').strip_prefix('/') else {
-        return path.starts_with('/') && path.len() == 1;
+    let is_below_root = |below: &str| {
+        let mut parts = below.trim_end_matches('/').split('/').skip_while(|part| *part == "..");
+        parts.all(|part| !matches!(part, "" | "." | ".."))
     };
-    let mut parts = below.split('/').skip_while(|part| *part == "..");
-    parts.all(|part| !matches!(part, "" | "." | ".."))
+    path == "/" || path.strip_prefix('/').is_some_and(is_below_root)
 }
 
 /// Whether a control group is `above` or lies below it.
