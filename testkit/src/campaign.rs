@@ -8,6 +8,7 @@
 //! T7    hostile peers    52 scripts    p99 beside them 1.1 (limit 2)    passed    9.1 s
 //! ```
 
+pub mod breakpoint;
 pub mod code;
 pub mod deaths;
 pub mod decoders;

@@ -46,6 +46,7 @@
     DO(munmap) \
     DO(open) \
     DO(openat) \
+    DO(pidfd_open) \
     DO(ppoll) \
     DO(prctl) \
     DO(read) \

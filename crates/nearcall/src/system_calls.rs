@@ -41,6 +41,7 @@ pub const CALLING: &[&str] = &[
     "munmap",
     "open",
     "openat",
+    "pidfd_open",
     "ppoll",
     "prctl",
     "read",

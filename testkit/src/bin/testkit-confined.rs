@@ -189,11 +189,15 @@ fn call_all_kinds(bound: &Bound) {
     let late = faults.with_deadline(Duration::from_millis(5)).doze(50).unwrap_err();
     assert!(matches!(late, CallError::CallAborted { .. }), "{late}");
     faults.note().unwrap();
-    // More at once than there are A-stacks, and than the server has processors ready.
-    std::thread::scope(|threads| {
-        (0..12).for_each(|_| drop(threads.spawn(|| faults.doze(30).unwrap())));
+    // More at once than there are A-stacks, and than the server has processors ready; longer ones
+    // where threads begin so late that the first calls are over.
+    let has_grown = [30, 300, 3_000].into_iter().any(|milliseconds| {
+        std::thread::scope(|threads| {
+            (0..12).for_each(|_| drop(threads.spawn(|| faults.doze(milliseconds).unwrap())));
+        });
+        faults.binding().astack_count() > astacks_at_first()
     });
-    assert!(faults.binding().astack_count() > astacks_at_first(), "it has not grown");
+    assert!(has_grown, "it has not grown");
     let posting = faults.posting();
     let pending: Vec<_> = (0..32).map(|_| posting.work(1, 1, &[2]).unwrap()).collect();
     pending.into_iter().for_each(|call| assert_eq!(call.collect().unwrap(), [1, 2]));

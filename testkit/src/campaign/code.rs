@@ -15,11 +15,9 @@ use nix::sys::signal::Signal;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
+use super::breakpoint::{BREAKPOINT, STANDS_BEHIND, next_instruction};
 use super::player::{Player, program_base};
 use super::report::Stopped;
-
-/// The breakpoint instruction.
-const BREAKPOINT: u8 = 0xcc;
 
 /// Where each instruction of this program begins: offsets from where it is loaded.
 pub fn instructions() -> Result<Vec<u64>, Stopped> {
@@ -106,11 +104,12 @@ impl Text {
         let memory = OpenOptions::new().read(true).write(true).open(path)?;
         let base = program_base(pid)?;
         let (first, last) = (instructions[0], instructions[instructions.len() - 1]);
-        let mut bytes = vec![0; (last - first + 1) as usize];
+        let mut bytes = vec![0; (last - first) as usize + BREAKPOINT.len()];
         memory.read_exact_at(&mut bytes, base + first)?;
         let mut broken = bytes.clone();
         for offset in instructions {
-            broken[(offset - first) as usize] = BREAKPOINT;
+            let at = (offset - first) as usize;
+            broken[at..at + BREAKPOINT.len()].copy_from_slice(&BREAKPOINT);
         }
         memory.write_all_at(&broken, base + first)?;
         let planted = instructions.iter().copied().collect();
@@ -143,13 +142,14 @@ impl Text {
             Err(Errno::ESRCH) => return Ok(()),
             registers => registers?,
         };
-        let offset = (registers.rip - 1).wrapping_sub(self.base);
+        let instruction = *next_instruction(&mut registers) - STANDS_BEHIND;
+        let offset = instruction.wrapping_sub(self.base);
         if self.planted.contains(&offset) {
             if self.executed.insert(offset) {
-                let byte = self.bytes[(offset - self.first) as usize];
-                self.memory.write_all_at(&[byte], self.base + offset)?;
+                let bytes = &self.bytes[(offset - self.first) as usize..][..BREAKPOINT.len()];
+                self.memory.write_all_at(bytes, instruction)?;
             }
-            registers.rip -= 1;
+            *next_instruction(&mut registers) = instruction;
             match ptrace::setregs(thread, registers) {
                 Err(Errno::ESRCH) => return Ok(()),
                 set => set?,

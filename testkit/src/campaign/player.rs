@@ -21,6 +21,7 @@ use nearcall::{Binding, CallError, Domain, DomainOptions, ExportError};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
+use super::breakpoint::BREAKPOINT;
 use super::decoders::forms;
 use super::memory::HEAP;
 use super::t29_policy::Part;
@@ -33,10 +34,7 @@ use crate::server::{self, import_options};
 /// First argument of a player.
 const MARK: &str = "--play";
 
-/// The instruction that kills who executes it.
-const BREAKPOINT: [u8; 1] = [0xcc];
-
-/// What it kills by.
+/// What a breakpoint kills by.
 pub const PLANT: Signal = Signal::TRAP;
 
 /// A process that plays a role. Dropping it kills it.

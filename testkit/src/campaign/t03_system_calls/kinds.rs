@@ -26,11 +26,13 @@ pub enum Made {
 /// What the player makes itself, and the runtime does not.
 const OF_PLAYERS: [&str; 2] = ["readv", "writev"];
 
-const BY_NEITHER: [&str; 5] = [
+const BY_NEITHER: [&str; 6] = [
     // The child of a fork(2).
     "dup3",
     // Sockets that were handed down.
     "getsockname",
+    // A kernel before 6.5.
+    "pidfd_open",
     // Who was stopped and goes on.
     "restart_syscall",
     // Introductions.

@@ -53,7 +53,7 @@ pub(crate) trait Asker: Send {
 /// See the module.
 pub(super) struct Source<T, E> {
     /// What takes as long is late.
-    late_ns: u64,
+    pub(super) late_ns: u64,
     state: Mutex<State<T, E>>,
 }
 
