@@ -12,6 +12,7 @@ pub mod check;
 pub mod cost;
 pub mod doctor;
 pub mod install;
+pub mod kernel;
 pub mod matrix;
 pub mod model;
 pub mod peers;

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::step::Failed;
 use xtask::{
-    bless, campaign, check, cost, doctor, install, matrix, model, peers, prepare, python, step,
-    test, tidy,
+    bless, campaign, check, cost, doctor, install, kernel, matrix, model, peers, prepare, python,
+    step, test, tidy,
 };
 
 #[derive(Parser)]
@@ -84,6 +84,15 @@ enum Command {
         #[arg(long)]
         prefix: PathBuf,
     },
+    /// Tests that meet the kernel, under another one, which qemu emulates. Before a release
+    Kernel {
+        /// What packages of a kernel, its modules and a static busybox were unpacked to
+        /// (`dpkg-deb -x`), for x86-64 or aarch64
+        directory: PathBuf,
+        /// Only these programs of tests: forks, or forks,waits
+        #[arg(long, value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// Is this machine able to run everything
     Doctor,
 }
@@ -114,6 +123,7 @@ fn main() -> ExitCode {
         }
         Command::Bless { kind } => bless::run(&root, kind),
         Command::Install { prefix } => install::run(&root, &prefix),
+        Command::Kernel { directory, only } => kernel::run(&root, &directory, &only),
         Command::Doctor => doctor::run(),
     };
     match outcome {
