@@ -70,6 +70,15 @@ impl Permitted {
         Permitted(words)
     }
 
+    /// Those that are among both.
+    pub fn and(mut self, other: &Permitted) -> Permitted {
+        self.0.truncate(other.0.len());
+        for (word, others) in self.0.iter_mut().zip(&other.0) {
+            *word &= others;
+        }
+        self
+    }
+
     /// Whether this one is among them. Cost: one bit test.
     pub fn allows(&self, procedure: u32) -> bool {
         let word = self.0.get(procedure as usize / 64).copied().unwrap_or(0);
