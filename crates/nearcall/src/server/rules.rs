@@ -137,11 +137,13 @@ impl Rules {
         let cgroup = OnceCell::new();
         // Of rules that may be about it: it can call no more than each of them lets it.
         let mut within = None;
+        let mut lacking = "";
         for rule in &self.rules {
             let fit = rule.who.fit(importer, &cgroup, interface.name);
             match (&rule.verdict, fit) {
                 (_, Fit::No) | (Verdict::Admit, Fit::Unknown(_)) => {}
-                (Verdict::AdmitOnly(names), Fit::Unknown(_)) => {
+                (Verdict::AdmitOnly(names), Fit::Unknown(what)) => {
+                    lacking = what;
                     within = narrowed(within, Some(permitted(interface, names)));
                 }
                 (Verdict::Refuse, Fit::Unknown(what)) => {
@@ -150,7 +152,7 @@ impl Rules {
                         format!("rule {id:?} refuses it: the system does not tell its {what}");
                     return Decision::of(id, Err(reason));
                 }
-                (_, Fit::Yes) => return rule.decide(interface, within),
+                (_, Fit::Yes) => return rule.decide(interface, within).unless_empty(lacking),
             }
         }
         Decision::of("otherwise", Err("no rule admits it".to_owned()))
@@ -222,6 +224,18 @@ impl Rule {
 }
 
 impl Decision {
+    /// Whom nothing is left, because the system does not tell this of it, is refused.
+    fn unless_empty(self, lacking: &str) -> Decision {
+        match &self.verdict {
+            Ok(Some(left)) if !lacking.is_empty() && left.are_none() => {
+                let before = "so that rules before it leave it nothing to call";
+                let reason = format!("the system does not tell its {lacking}, {before}");
+                Decision { verdict: Err(reason), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Of what is no rule, and says nothing else.
     pub fn of(rule: &str, verdict: Result<Option<Permitted>, String>) -> Decision {
         let (priority, limits) = (Priority::default(), Limits::default());
@@ -429,7 +443,9 @@ mod tests {
             let some = [(who.clone(), only()), (any(), Verdict::Admit)];
             check_judged(&some, &importer, Ok(&["null"]));
             let both = [(who.clone(), none()), (any(), only())];
-            check_judged(&both, &importer, Ok(&[]));
+            let reason =
+                format!("the system does not tell its {what}, so that rules before it leave");
+            check_judged(&both, &importer, Err(&format!("{reason} it nothing to call")));
             let other = Who { interface: Some("other".to_owned()), ..who };
             check_judged(
                 &[(other, Verdict::Refuse), (any(), Verdict::Admit)],
