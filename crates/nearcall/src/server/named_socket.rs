@@ -174,7 +174,7 @@ fn what_is(kind: FileType) -> &'static str {
 }
 
 /// Sets the permissions of the socket at `path`, and not those of what somebody who may write the
-/// directory has put there instead.
+/// directory has put there instead; that takes `/proc`.
 fn set_mode(path: &Path, mode: u32) -> Result<(), ExportError> {
     let outcome = nearcall_os::socket::hold_file(path).and_then(|held| {
         let kind = held.metadata()?.file_type();
@@ -182,7 +182,14 @@ fn set_mode(path: &Path, mode: u32) -> Result<(), ExportError> {
             return Err(io::Error::other(format!("{} is there, and no socket", what_is(kind))));
         }
         let held = format!("/proc/self/fd/{}", held.as_raw_fd());
-        std::fs::set_permissions(held, Permissions::from_mode(mode))
+        let mode = Permissions::from_mode(mode);
+        match std::fs::set_permissions(held, mode.clone()) {
+            // No `/proc` is mounted.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::set_permissions(path, mode)
+            }
+            outcome => outcome,
+        }
     });
     outcome.map_err(system_at("set the permissions of", path))
 }
