@@ -44,7 +44,8 @@
 //!
 //! ```no_run
 //! # fn reload(clerk: &nearcall::Clerk) -> Result<usize, Box<dyn std::error::Error>> {
-//! let rules = nearcall_policy::load("/etc/files.policy".as_ref())?;
+//! let path = std::path::Path::new("/etc/files.policy");
+//! let rules = nearcall_policy::load(path).map_err(|wrong| wrong.in_file(path))?;
 //! let revoked = clerk.set_policy(nearcall::Policy::Rules(rules))?;
 //! # Ok(revoked) }
 //! ```
