@@ -7,8 +7,9 @@ use std::sync::Mutex;
 use lacking::lacking;
 use nearcall::name::Scope;
 use nearcall::{
-    Admission, BindError, Binding, CallError, Clerk, Domain, DomainOptions, ExportError,
-    ExportOptions, Importer, Limits, NotExecuted, Policy, Priority, Rule, Rules, Verdict, Who,
+    Admission, BindError, Binding, CallError, Cancellation, Clerk, Domain, DomainOptions,
+    ExportError, ExportOptions, Importer, Limits, NotExecuted, Policy, Priority, Rule, Rules,
+    Verdict, Who,
 };
 use testkit::contract::{self, import_options};
 use testkit::records::Records;
@@ -171,6 +172,37 @@ fn a_call_that_runs_when_its_binding_is_revoked_by_policy_has_its_result() {
         assert_eq!(clerk.set_policy(nobody()).unwrap(), 2);
         // It was not cancelled.
         assert!(!runs.join().unwrap().unwrap());
+    });
+}
+
+/// Its end comes behind the result of what runs; until then a refused call says where to go.
+#[test]
+fn whoever_is_refused_beside_a_call_that_runs_has_another_binding_by_a_rebind() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = Domain::new().unwrap();
+    let domain = Domain::new().unwrap();
+    let clerk = export(&server, directory.path(), Policy::Anyone).unwrap();
+    let client = import(&domain, directory.path()).unwrap();
+    let cancellation = Cancellation::new();
+    std::thread::scope(|scope| {
+        let work = || cancellation.run(|| client.work_until_cancelled(60_000));
+        let runs = scope.spawn(work);
+        let other = import(&domain, directory.path()).unwrap();
+        while other.running().unwrap() == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(clerk.set_policy(only(&["null"])).unwrap(), 2);
+        let refused = client.null().unwrap_err();
+        assert!(matches!(refused, CallError::NotExecuted { reason: NotExecuted::Refused, .. }));
+        assert!(refused.to_string().contains("rebind"), "{refused}");
+        let renewed = ContractClient::new(client.binding().rebind().unwrap());
+        renewed.null().unwrap();
+        assert_eq!(clerk.set_policy(nobody()).unwrap(), 1);
+        assert!(renewed.null().is_err());
+        let refused = client.binding().rebind().unwrap_err();
+        assert!(matches!(refused, BindError::NotAdmitted { .. }), "{refused}");
+        cancellation.cancel();
+        assert!(runs.join().unwrap().is_err());
     });
 }
 

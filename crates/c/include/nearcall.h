@@ -174,7 +174,7 @@ typedef enum nearcall_reason {
     NEARCALL_REASON_SYSTEM = 14,           /* the system refused memory or descriptors */
     /* Of NEARCALL_NOT_EXECUTED. */
     NEARCALL_REASON_SERVER_ENDED = 15,      /* may pass, over another binding */
-    NEARCALL_REASON_REFUSED = 16,           /* may pass, over another binding: it is shutting down */
+    NEARCALL_REASON_REFUSED = 16,           /* may pass, over another binding: this is given up */
     NEARCALL_REASON_ARGUMENTS_REFUSED = 17, /* to the server they are not what was promised */
     NEARCALL_REASON_NOT_PERMITTED = 18,     /* policy */
     NEARCALL_REASON_NOT_PROVIDED = 19,      /* the server's version does not have it */

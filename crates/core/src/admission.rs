@@ -41,7 +41,7 @@ pub enum RevokeReason {
     PeerDied = 4,
     /// The peer's socket hung up.
     PeerHungUp = 5,
-    /// This domain is shutting down.
+    /// The name is withdrawn, or this domain is shutting down.
     ShutDown = 6,
     /// This domain has another policy now, which does not say the same of the peer.
     OtherPolicy = 7,
@@ -68,6 +68,20 @@ impl Permitted {
             words[word] |= 1 << bit;
         }
         Permitted(words)
+    }
+
+    /// Those that are among both.
+    pub fn and(mut self, other: &Permitted) -> Permitted {
+        self.0.truncate(other.0.len());
+        for (word, others) in self.0.iter_mut().zip(&other.0) {
+            *word &= others;
+        }
+        self
+    }
+
+    /// Whether nothing may be called.
+    pub fn are_none(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
     }
 
     /// Whether this one is among them. Cost: one bit test.
@@ -291,7 +305,7 @@ impl fmt::Display for RevokeReason {
             RevokeReason::Fault => "peer broke the protocol",
             RevokeReason::PeerDied => "peer's domain ended",
             RevokeReason::PeerHungUp => "peer hung up",
-            RevokeReason::ShutDown => "domain is shutting down",
+            RevokeReason::ShutDown => "name is withdrawn, or the domain ends",
             RevokeReason::OtherPolicy => "another policy is in force",
         })
     }

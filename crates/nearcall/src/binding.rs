@@ -8,7 +8,7 @@ use nearcall_abi::InterfaceDescriptor;
 use nearcall_core::WaitPolicy;
 
 use crate::client::binding::ClientBinding;
-use crate::client::{deadline, import};
+use crate::client::import;
 use crate::domain::Domain;
 use crate::error::BindError;
 use crate::name::Scope;
@@ -225,8 +225,9 @@ impl Binding {
         !self.inner.state.is_open()
     }
 
-    /// The binding to the present life of the server: this one while it holds, else a new one, to
-    /// whoever exports the name now, imported as this one was. Handles on one binding share what it
+    /// The binding to the present life of the server: this one while it holds. Else, and once a
+    /// call was [`NotExecuted::Refused`](crate::NotExecuted::Refused), a new one, to whoever
+    /// exports the name now, imported as this one was. Handles on one binding share what it
     /// is replaced by. Nothing rebinds by itself but the calls of `@idempotent` procedures, which
     /// are made once more after a failure.
     ///
@@ -236,9 +237,9 @@ impl Binding {
     /// exported the name in that time. A binding that was introduced has no name to bind by again:
     /// [`BindError::Introduced`].
     pub fn rebind(&self) -> Result<Binding, BindError> {
-        match self.inner.has_ended() {
-            true => self.renewed(deadline::NEVER_NS),
-            false => Ok(self.clone()),
+        match self.inner.renew_if_over() {
+            Some(renewed) => renewed.map(|inner| Binding { inner }),
+            None => Ok(self.clone()),
         }
     }
 

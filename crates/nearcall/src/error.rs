@@ -186,7 +186,8 @@ pub enum NotExecuted {
     ServerEnded,
     /// The binding was revoked before the call.
     Revoked,
-    /// The server refused the call: it is shutting down.
+    /// The server has given the binding up, and refused the call: it ends, has withdrawn the name,
+    /// or has another policy.
     Refused,
     /// The server refused the arguments: to it they are not what the interface promises.
     ArgumentsRefused,

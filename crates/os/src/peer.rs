@@ -45,6 +45,8 @@ pub struct Peer {
     pub gid: Option<u32>,
     /// Its supplementary groups, those that have a number here.
     pub groups: Vec<u32>,
+    /// Whether those are all: none is without a number here, and the kernel has told them.
+    pub are_groups_all: bool,
     /// Its process number, for messages only: the number may be another's by now. `None` if it is
     /// in another pid namespace.
     pub pid: Option<u32>,
@@ -68,7 +70,8 @@ impl Peer {
     pub fn of(stream: &Stream) -> io::Result<Peer> {
         let socket = stream.as_fd();
         let Credentials { pid, uid, gid } = credentials(socket)?;
-        Ok(Peer { uid, gid, groups: groups(socket)?, pid, label: label(socket)? })
+        let (groups, are_groups_all) = groups(socket)?;
+        Ok(Peer { uid, gid, groups, are_groups_all, pid, label: label(socket)? })
     }
 }
 
@@ -238,18 +241,20 @@ fn known(id: u32) -> Option<u32> {
     (id != OVERFLOW_ID && id != u32::MAX).then_some(id)
 }
 
-/// The peer's supplementary groups; none where the kernel cannot tell.
-fn groups(socket: BorrowedFd<'_>) -> io::Result<Vec<u32>> {
+/// The peer's supplementary groups, none where the kernel cannot tell, and whether they are all.
+fn groups(socket: BorrowedFd<'_>) -> io::Result<(Vec<u32>, bool)> {
     let mut groups = vec![OVERFLOW_ID; GROUPS_USUAL];
     loop {
         match socket_option(socket, SO_PEERGROUPS, &mut groups) {
             Ok(bytes) => {
                 groups.truncate(bytes / size_of::<u32>());
+                let count = groups.len();
                 groups.retain(|group| known(*group).is_some());
-                return Ok(groups);
+                let are_all = groups.len() == count;
+                return Ok((groups, are_all));
             }
             Err(Errno::RANGE) if groups.len() < 1 << 16 => groups.resize(1 << 16, OVERFLOW_ID),
-            Err(Errno::NOPROTOOPT | Errno::NODATA) => return Ok(Vec::new()),
+            Err(Errno::NOPROTOOPT | Errno::NODATA) => return Ok((Vec::new(), false)),
             Err(errno) => return Err(errno.into()),
         }
     }

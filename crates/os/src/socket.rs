@@ -21,11 +21,13 @@ use rustix::net::{
 };
 
 pub use self::error::SocketError;
+pub use self::file::hold_file;
 use crate::clock;
 use crate::closing::{self, Behind};
 use crate::descriptor::PeerDescriptor;
 
 mod error;
+mod file;
 mod stray;
 
 /// Longest path of a socket, bytes: `sun_path` less its final zero.

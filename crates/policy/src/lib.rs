@@ -44,7 +44,8 @@
 //!
 //! ```no_run
 //! # fn reload(clerk: &nearcall::Clerk) -> Result<usize, Box<dyn std::error::Error>> {
-//! let rules = nearcall_policy::load("/etc/files.policy".as_ref())?;
+//! let path = std::path::Path::new("/etc/files.policy");
+//! let rules = nearcall_policy::load(path).map_err(|wrong| wrong.in_file(path))?;
 //! let revoked = clerk.set_policy(nearcall::Policy::Rules(rules))?;
 //! # Ok(revoked) }
 //! ```
@@ -56,10 +57,14 @@
 #![warn(missing_docs)]
 
 use std::fmt;
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, Read};
 use std::num::{NonZeroU32, NonZeroU64};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nearcall::{BindingLimits, Limits, Priority, Rule, Rules, UserLimits, Verdict, Who};
+use rustix::fs::OFlags;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
@@ -72,7 +77,7 @@ pub enum PolicyError {
         /// The file.
         path: PathBuf,
         /// The system's word.
-        reason: std::io::Error,
+        reason: io::Error,
     },
     /// It is not TOML, or has a key or a value that a policy does not have.
     Text {
@@ -192,7 +197,7 @@ enum Urgency {
     Background,
 }
 
-/// The rules in a regular file. Reading another one may never end.
+/// The rules in a regular file of at most [`FILE_BYTES_MAX`]. Reading another one may never end.
 ///
 /// # Errors: see [`PolicyError`].
 pub fn load(path: &Path) -> Result<Rules, PolicyError> {
@@ -205,12 +210,29 @@ pub fn load(path: &Path) -> Result<Rules, PolicyError> {
     parse(text)
 }
 
-/// Looks what it is before it is opened, which waits for a FIFO's writer.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
+/// Longest policy file, bytes: some ten thousand rules, which every importer is held against.
+pub const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// Looks what it is before it is opened, which a device may mind, and once more what was opened,
+/// which waits for the writer of no FIFO.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let checked = |metadata: Metadata| match metadata.is_file() {
+        true => Ok(metadata),
+        false => Err(io::Error::other("it is no regular file")),
+    };
+    checked(std::fs::metadata(path)?)?;
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(at_once).open(path)?;
+    let metadata = checked(file.metadata()?)?;
+    let mut bytes = Vec::new();
+    // It may grow meanwhile, or be one that does not know its length.
+    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    let length = metadata.len().max(read as u64);
+    if length > FILE_BYTES_MAX {
+        let reason = format!("it has {length} bytes; a policy has {FILE_BYTES_MAX} at most");
+        return Err(io::Error::other(reason));
     }
-    std::fs::read(path)
+    Ok(bytes)
 }
 
 /// The rules in a text.
@@ -509,6 +531,20 @@ mod tests {
             let error = load(path).unwrap_err().to_string();
             assert_eq!(error, format!("{}: it is no regular file", path.display()));
         }
+    }
+
+    #[test]
+    fn a_file_that_is_too_long_is_told_with_its_length_and_the_limit() {
+        let name = format!("nearcall-long-policy-{}.toml", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        std::fs::write(&path, "# none\n").unwrap();
+        assert_eq!(load(&path).unwrap().rules, []);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(1 << 40).unwrap();
+        let error = load(&path).unwrap_err().to_string();
+        std::fs::remove_file(&path).unwrap();
+        let says = "it has 1099511627776 bytes; a policy has 1048576 at most";
+        assert_eq!(error, format!("{}: {says}", path.display()));
     }
 
     #[test]

@@ -84,6 +84,9 @@ fn serve(directory: &Path, name: &str, list: List) {
     if list == List::Calling {
         confine(list);
     }
+    // The same users may connect: the file's permissions stay as they are.
+    let revoked = host.set_policy(Policy::OwnerOnly).expect("another policy");
+    assert_eq!(revoked, 0, "it says the same of all");
     say("confined");
     std::io::stdin().read_to_end(&mut Vec::new()).expect("standard input");
     drop((faults, passing, feeding, host));

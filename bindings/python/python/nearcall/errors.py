@@ -28,7 +28,8 @@ class Reason(enum.Enum):
     SERVER_ENDED = "server ended"
     #: The binding was revoked before the call.
     REVOKED = "revoked"
-    #: The server refused the call: it is shutting down.
+    #: The server has given the binding up, and refused the call: it ends, has withdrawn the name, or
+    #: has another policy.
     REFUSED = "refused"
     #: The server refused the arguments: to it they are not what the interface promises.
     ARGUMENTS_REFUSED = "arguments refused"

@@ -1,11 +1,12 @@
 //! After a server has ended: the binding that takes the place of one that is revoked, and the one
 //! more try that calls of `@idempotent` procedures have.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::Duration;
 
 use super::binding::ClientBinding;
-use super::deadline::left_ns;
+use super::deadline::{NEVER_NS, left_ns};
 use super::herald;
 use super::import::{Unbound, begin, import};
 use super::interrupt::is_interrupted;
@@ -16,7 +17,10 @@ use crate::error::{BindError, CallError, NotExecuted};
 
 /// What a binding is replaced by. One thread at a time sees to it.
 #[derive(Debug, Default)]
-pub(crate) struct Renewal(Mutex<Option<Arc<ClientBinding>>>);
+pub(crate) struct Renewal {
+    binding: Mutex<Option<Arc<ClientBinding>>>,
+    is_due: AtomicBool,
+}
 
 /// A renewal that is under way.
 struct Renewing<'b> {
@@ -34,7 +38,28 @@ enum Look {
     Pause(Duration),
 }
 
+impl Renewal {
+    /// The server has given the binding up, as it has answered a call; its end comes behind the
+    /// results of calls that run.
+    pub fn be_due(&self) {
+        // Relaxed: who was answered so knows it by its own order, or by that which
+        // told it of the answer.
+        self.is_due.store(true, Ordering::Relaxed);
+    }
+
+    fn is_due(&self) -> bool {
+        // Relaxed: as the store says.
+        self.is_due.load(Ordering::Relaxed)
+    }
+}
+
 impl ClientBinding {
+    /// The binding to the server's present life, if it is not this one.
+    pub fn renew_if_over(&self) -> Option<Result<Arc<ClientBinding>, BindError>> {
+        let is_over = self.has_ended() || self.renewal.is_due();
+        is_over.then(|| self.renew(NEVER_NS))
+    }
+
     /// The binding that takes this one's place, until `until_ns` at the latest.
     pub fn renew(&self, until_ns: u64) -> Result<Arc<ClientBinding>, BindError> {
         let mut renewing = Renewing::begin(self, until_ns)?;
@@ -59,13 +84,14 @@ impl ClientBinding {
 
     /// What there is already, or a new import. `None`: another thread is at it.
     fn try_renew(&self, until_ns: u64) -> Option<Result<Arc<ClientBinding>, Unbound>> {
-        let mut renewal = match self.renewal.0.try_lock() {
+        let mut renewal = match self.renewal.binding.try_lock() {
             Ok(renewal) => renewal,
             Err(TryLockError::Poisoned(poisoned)) => PoisonError::into_inner(poisoned),
             Err(TryLockError::WouldBlock) => return None,
         };
         if let Some(binding) = &*renewal
             && binding.state.is_open()
+            && !binding.renewal.is_due()
         {
             return Some(Ok(Arc::clone(binding)));
         }

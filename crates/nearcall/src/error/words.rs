@@ -81,7 +81,10 @@ impl fmt::Display for NotExecuted {
         f.write_str(match self {
             NotExecuted::ServerEnded => "the server ended before it took the call",
             NotExecuted::Revoked => "the binding is revoked: rebind, or import again",
-            NotExecuted::Refused => "the server is shutting down",
+            NotExecuted::Refused => {
+                "the server has given the binding up, as it ends or has another policy: rebind, or \
+                 import again"
+            }
             NotExecuted::ArgumentsRefused => "the server refused the arguments",
             NotExecuted::Overloaded => "the server has no room for its arguments now",
             NotExecuted::FeedOver => "it is over",

@@ -284,7 +284,10 @@ fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
     let name = grip.binding.procedure_name(procedure);
     let not_executed = |reason| CallError::NotExecuted { procedure: name, reason };
     match Status::from_word(word) {
-        Some(Status::Refused) => not_executed(NotExecuted::Refused),
+        Some(Status::Refused) => {
+            grip.binding.renewal.be_due();
+            not_executed(NotExecuted::Refused)
+        }
         Some(Status::Malformed) => not_executed(NotExecuted::ArgumentsRefused),
         Some(Status::NoProcedure) => not_executed(NotExecuted::ArgumentsRefused),
         Some(Status::NotPermitted) => not_executed(NotExecuted::NotPermitted),

@@ -364,13 +364,19 @@ impl ClerkCore {
                               a policy; names of one user's own need XDG_RUNTIME_DIR on both sides";
                 Decision::of("default", Err(reason.to_owned()))
             }
-            Policy::OfScope | Policy::OwnerOnly => {
-                let is_owner = importer.uid() == Some(peer::effective_uid());
-                let refusal = || "only the server's own user may bind".to_owned();
-                Decision::of("owner", is_owner.then_some(None).ok_or_else(refusal))
-            }
+            Policy::OfScope | Policy::OwnerOnly => judge_owner(importer),
         }
     }
+}
+
+fn judge_owner(importer: &Importer) -> Decision {
+    let own = "only the server's own user may bind";
+    let verdict = match importer.uid() {
+        Some(uid) if uid == peer::effective_uid() => Ok(None),
+        Some(_) => Err(own.to_owned()),
+        None => Err(format!("{own}, and the system does not tell who this is: 65534 is nobody's")),
+    };
+    Decision::of("owner", verdict)
 }
 
 impl Replies {
@@ -438,5 +444,22 @@ impl fmt::Debug for Policy {
             Policy::Anyone => "Anyone",
             Policy::Ask(_) => "Ask",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearcall_os::socket::Stream;
+
+    use super::*;
+
+    #[test]
+    fn whom_the_system_does_not_tell_is_no_owner_and_learns_why() {
+        let (here, _there) = Stream::pair().unwrap();
+        let mut importer = Importer::of(&here).unwrap();
+        assert_eq!(judge_owner(&importer).verdict, Ok(None));
+        importer.forget_identity();
+        let refusal = judge_owner(&importer).verdict.unwrap_err();
+        assert!(refusal.contains("65534"), "{refusal}");
     }
 }

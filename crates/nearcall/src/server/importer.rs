@@ -106,6 +106,14 @@ impl Importer {
         self.peer.groups = groups;
     }
 
+    /// As if the system told nothing of it.
+    #[cfg(test)]
+    pub(crate) fn forget_identity(&mut self) {
+        let groups = Vec::new();
+        let (uid, gid, pid, label) = (None, None, None, None);
+        self.peer = Peer { uid, gid, groups, are_groups_all: false, pid, label };
+    }
+
     /// Its user; `None` if this namespace has no number for it.
     pub fn uid(&self) -> Option<u32> {
         self.peer.uid
@@ -124,6 +132,12 @@ impl Importer {
     /// Whether it is in this group, beside its own one.
     pub fn is_in_group(&self, group: u32) -> bool {
         self.peer.groups.contains(&group)
+    }
+
+    /// Whether all groups that it is in beside its own one have numbers here: where not, it may be
+    /// in any.
+    pub fn are_groups_all(&self) -> bool {
+        self.peer.are_groups_all
     }
 
     /// Its control group, as a path; `None` if the system does not tell, or its binding has gone.
@@ -212,7 +226,7 @@ impl Importer {
 /// Who it is, and nothing of how that is kept.
 impl fmt::Debug for Importer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Peer { uid, gid, groups, pid, label } = &self.peer;
+        let Peer { uid, gid, groups, pid, label, .. } = &self.peer;
         let mut shown = f.debug_struct("Importer");
         shown.field("uid", uid).field("gid", gid).field("groups", groups);
         shown.field("pid", pid).field("label", label).finish_non_exhaustive()

@@ -6,8 +6,9 @@
 //!                 no  ─▶ lock the directory ─▶ nobody answers there? ─▶ bind in its place
 //! ```
 
-use std::fs::{DirBuilder, File, FileType, Permissions};
+use std::fs::{DirBuilder, File, FileType, Metadata, Permissions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -172,8 +173,24 @@ fn what_is(kind: FileType) -> &'static str {
     }
 }
 
+/// Sets the permissions of the socket at `path`, and not those of what somebody who may write the
+/// directory has put there instead; that takes `/proc`.
 fn set_mode(path: &Path, mode: u32) -> Result<(), ExportError> {
-    let outcome = std::fs::set_permissions(path, Permissions::from_mode(mode));
+    let outcome = nearcall_os::socket::hold_file(path).and_then(|held| {
+        let kind = held.metadata()?.file_type();
+        if !kind.is_socket() {
+            return Err(io::Error::other(format!("{} is there, and no socket", what_is(kind))));
+        }
+        let held = format!("/proc/self/fd/{}", held.as_raw_fd());
+        let mode = Permissions::from_mode(mode);
+        match std::fs::set_permissions(held, mode.clone()) {
+            // No `/proc` is mounted.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                std::fs::set_permissions(path, mode)
+            }
+            outcome => outcome,
+        }
+    });
     outcome.map_err(system_at("set the permissions of", path))
 }
 
@@ -185,20 +202,24 @@ fn is_free(error: &io::Error) -> bool {
 impl NamedSocket {
     /// Removes the file if it is still ours.
     pub fn withdraw(&self) {
-        if self.is_ours() {
+        if self.own_file().is_some() {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 
-    /// Sets the permissions of the file if it is still ours.
+    /// Sets the permissions of the file if it is still ours and has others: whoever has given up
+    /// the right to, by dropping root or by a filter, may go on with those that it has.
     pub fn set_mode(&self, mode: u32) -> Result<(), ExportError> {
-        if self.is_ours() { set_mode(&self.path, mode) } else { Ok(()) }
+        match self.own_file() {
+            Some(file) if file.mode() & 0o777 != mode => set_mode(&self.path, mode),
+            _ => Ok(()),
+        }
     }
 
-    fn is_ours(&self) -> bool {
-        let SocketFile::Own(device, inode) = self.file else { return false };
-        let metadata = std::fs::symlink_metadata(&self.path);
-        metadata.is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == (device, inode))
+    fn own_file(&self) -> Option<Metadata> {
+        let SocketFile::Own(device, inode) = self.file else { return None };
+        let metadata = std::fs::symlink_metadata(&self.path).ok()?;
+        ((metadata.dev(), metadata.ino()) == (device, inode)).then_some(metadata)
     }
 }
 
@@ -228,6 +249,30 @@ mod tests {
         assert!(at("link").is_symlink());
         bind_at("socket").unwrap().withdraw();
         assert!(!at("socket").exists());
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[test]
+    fn the_permissions_of_what_takes_the_sockets_place_are_left_alone() {
+        let directory = std::env::temp_dir().join(format!("nearcall-mode-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let (victim, path) = (directory.join("victim"), directory.join("name"));
+        std::fs::write(&victim, "secret").unwrap();
+        std::fs::set_permissions(&victim, Permissions::from_mode(0o600)).unwrap();
+        let mode_of = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o777;
+
+        let socket = bind("name", &Scope::Directory(directory.clone()), path.clone(), 0o600);
+        let socket = socket.unwrap();
+        assert_eq!(mode_of(&path), 0o600);
+        socket.set_mode(0o666).unwrap();
+        assert_eq!(mode_of(&path), 0o666);
+
+        std::fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(&victim, &path).unwrap();
+        let refused = set_mode(&path, 0o666).unwrap_err().to_string();
+        assert!(refused.contains("a symbolic link is there, and no socket"), "{refused}");
+        socket.set_mode(0o600).unwrap();
+        assert_eq!(mode_of(&victim), 0o600);
         std::fs::remove_dir_all(&directory).unwrap();
     }
 }

@@ -36,9 +36,10 @@ pub struct Rule {
     pub trust_class: Option<String>,
 }
 
-/// What a rule says of those whom it fits. All that is given has to be so; what the system does not
-/// tell of an importer (a user that is not mapped here, a process of another pid namespace) fits
-/// nothing that is given.
+/// What a rule says of those whom it fits. All that is given has to be so. What the system does not
+/// tell of an importer (a user that is not mapped here, a process of another pid namespace, a
+/// control group where this process reads no `/proc`) may be anything: a rule that asks for it
+/// admits nobody by it, and yet takes what it would take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Who {
     /// The interface that is imported, by its scoped name.
@@ -134,27 +135,75 @@ impl Rules {
     pub(crate) fn judge(&self, importer: &Importer, interface: &InterfaceDescriptor) -> Decision {
         // One answer for all rules: an importer may move from one group to another meanwhile.
         let cgroup = OnceCell::new();
-        let fits = |rule: &&Rule| rule.who.fits(importer, &cgroup, interface.name);
-        let Some(rule) = self.rules.iter().find(fits) else {
-            let verdict = Err("no rule admits it".to_owned());
-            return Decision::of("otherwise", verdict);
-        };
-        let verdict = match &rule.verdict {
-            Verdict::Admit => Ok(None),
-            Verdict::AdmitOnly(names) => Ok(Some(permitted(interface, names))),
-            Verdict::Refuse => Err(format!("rule {:?} refuses it", rule.id)),
-        };
-        Decision {
-            rule: rule.id.clone(),
-            verdict,
-            priority: rule.priority,
-            limits: rule.limits,
-            trust_class: rule.trust_class.clone(),
+        // Of rules that may be about it: it can call no more than each of them lets it.
+        let mut within = None;
+        let mut lacking = "";
+        for rule in &self.rules {
+            let fit = rule.who.fit(importer, &cgroup, interface.name);
+            match (&rule.verdict, fit) {
+                (_, Fit::No) | (Verdict::Admit, Fit::Unknown(_)) => {}
+                (Verdict::AdmitOnly(names), Fit::Unknown(what)) => {
+                    lacking = what;
+                    within = narrowed(within, Some(permitted(interface, names)));
+                }
+                (Verdict::Refuse, Fit::Unknown(what)) => {
+                    let id = &rule.id;
+                    let reason =
+                        format!("rule {id:?} refuses it: the system does not tell its {what}");
+                    return Decision::of(id, Err(reason));
+                }
+                (_, Fit::Yes) => return rule.decide(interface, within).unless_empty(lacking),
+            }
+        }
+        Decision::of("otherwise", Err("no rule admits it".to_owned()))
+    }
+}
+
+/// Whom a rule is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Yes,
+    No,
+    /// It may be for this importer: the system does not tell this of it.
+    Unknown(&'static str),
+}
+
+impl Fit {
+    fn known(fits: bool) -> Fit {
+        if fits { Fit::Yes } else { Fit::No }
+    }
+
+    /// Both have to fit.
+    fn and(self, other: impl FnOnce() -> Fit) -> Fit {
+        match self {
+            Fit::Yes => other(),
+            Fit::No => Fit::No,
+            Fit::Unknown(what) if other() != Fit::No => Fit::Unknown(what),
+            Fit::Unknown(_) => Fit::No,
         }
     }
 }
 
+/// The procedures of both; `None` is all.
+fn narrowed(one: Option<Permitted>, other: Option<Permitted>) -> Option<Permitted> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.and(&other)),
+        (one, other) => one.or(other),
+    }
+}
+
 impl Rule {
+    /// What it says of those whom it fits, who may call these at most.
+    fn decide(&self, interface: &InterfaceDescriptor, within: Option<Permitted>) -> Decision {
+        let verdict = match &self.verdict {
+            Verdict::Admit => Ok(within),
+            Verdict::AdmitOnly(names) => Ok(narrowed(within, Some(permitted(interface, names)))),
+            Verdict::Refuse => Err(format!("rule {:?} refuses it", self.id)),
+        };
+        let (rule, trust_class) = (self.id.clone(), self.trust_class.clone());
+        Decision { rule, verdict, priority: self.priority, limits: self.limits, trust_class }
+    }
+
     fn check(&self, interface: &InterfaceDescriptor) -> Result<(), RuleError> {
         let rule = || self.id.clone();
         if let Some((key, value, wanted)) = self.who.nobody() {
@@ -175,6 +224,18 @@ impl Rule {
 }
 
 impl Decision {
+    /// Whom nothing is left, because the system does not tell this of it, is refused.
+    fn unless_empty(self, lacking: &str) -> Decision {
+        match &self.verdict {
+            Ok(Some(left)) if !lacking.is_empty() && left.are_none() => {
+                let before = "so that rules before it leave it nothing to call";
+                let reason = format!("the system does not tell its {lacking}, {before}");
+                Decision { verdict: Err(reason), ..self }
+            }
+            _ => self,
+        }
+    }
+
     /// Of what is no rule, and says nothing else.
     pub fn of(rule: &str, verdict: Result<Option<Permitted>, String>) -> Decision {
         let (priority, limits) = (Priority::default(), Limits::default());
@@ -214,24 +275,33 @@ impl Who {
         is_empty.then(|| ("label", "\"\"".to_owned(), "the whole label of a process"))
     }
 
-    fn fits(
-        &self,
-        importer: &Importer,
-        cgroup: &OnceCell<Option<String>>,
-        interface: &str,
-    ) -> bool {
-        let is_or_unsaid =
-            |given: Option<u32>, known: Option<u32>| given.is_none_or(|given| known == Some(given));
-        let is_in = |group: u32| importer.gid() == Some(group) || importer.is_in_group(group);
-        self.is_about(interface)
-            && is_or_unsaid(self.uid, importer.uid())
-            && is_or_unsaid(self.gid, importer.gid())
-            && self.group.is_none_or(is_in)
-            && self.cgroup.as_deref().is_none_or(|above| {
-                let cgroup = cgroup.get_or_init(|| importer.cgroup());
-                cgroup.as_deref().is_some_and(|cgroup| is_below(cgroup, above))
-            })
-            && (self.label.is_none() || self.label.as_deref() == importer.label())
+    fn fit(&self, importer: &Importer, cgroup: &OnceCell<Option<String>>, interface: &str) -> Fit {
+        let is = |given: Option<u32>, known: Option<u32>, what| match (given, known) {
+            (None, _) => Fit::Yes,
+            (Some(_), None) => Fit::Unknown(what),
+            (Some(given), Some(known)) => Fit::known(given == known),
+        };
+        let is_below = |above: &str| match cgroup.get_or_init(|| importer.cgroup()) {
+            Some(cgroup) => Fit::known(is_below(cgroup, above)),
+            None => Fit::Unknown("control group"),
+        };
+        let is_labelled = self.label.is_none() || self.label.as_deref() == importer.label();
+        Fit::known(self.is_about(interface) && is_labelled)
+            .and(|| is(self.uid, importer.uid(), "user"))
+            .and(|| is(self.gid, importer.gid(), "group"))
+            .and(|| self.group.map_or(Fit::Yes, |group| is_in(importer, group)))
+            // Last: it costs some system calls.
+            .and(|| self.cgroup.as_deref().map_or(Fit::Yes, is_below))
+    }
+}
+
+/// Whether an importer is in a group, its own or a further one.
+fn is_in(importer: &Importer, group: u32) -> Fit {
+    match importer.gid() {
+        Some(gid) if gid == group => Fit::Yes,
+        _ if importer.is_in_group(group) => Fit::Yes,
+        Some(_) if importer.are_groups_all() => Fit::No,
+        _ => Fit::Unknown("groups"),
     }
 }
 
@@ -323,12 +393,65 @@ mod tests {
         let (here, _there) = nearcall_os::socket::Stream::pair().unwrap();
         let mut importer = Importer::of(&here).unwrap();
         importer.set_label(Some("system_u:r:backup_t:s0"));
-        assert!(given("system_u:r:backup_t:s0").fits(&importer, &OnceCell::new(), "I"));
-        assert!(!given("system_u:r:backup_t").fits(&importer, &OnceCell::new(), "I"));
-        assert!(!given("").fits(&importer, &OnceCell::new(), "I"));
-        assert!(Who::default().fits(&importer, &OnceCell::new(), "I"));
+        let fit = |who: Who, importer: &Importer| who.fit(importer, &OnceCell::new(), "I");
+        assert_eq!(fit(given("system_u:r:backup_t:s0"), &importer), Fit::Yes);
+        assert_eq!(fit(given("system_u:r:backup_t"), &importer), Fit::No);
+        assert_eq!(fit(given(""), &importer), Fit::No);
+        assert_eq!(fit(Who::default(), &importer), Fit::Yes);
         importer.set_label(None);
-        assert!(!given("system_u:r:backup_t:s0").fits(&importer, &OnceCell::new(), "I"));
-        assert!(!given("").fits(&importer, &OnceCell::new(), "I"));
+        assert_eq!(fit(given("system_u:r:backup_t:s0"), &importer), Fit::No);
+        assert_eq!(fit(given(""), &importer), Fit::No);
+    }
+
+    #[track_caller]
+    fn check_judged(rules: &[(Who, Verdict)], importer: &Importer, want: Result<&[&str], &str>) {
+        static INTERFACE: InterfaceDescriptor = crate::testing::null_interface(&[]);
+        let rules = rules.iter().cloned().map(|(who, verdict)| {
+            let (id, priority, limits) = ("r".to_owned(), Priority::Normal, Limits::default());
+            Rule { id, who, verdict, priority, limits, trust_class: None }
+        });
+        let rules = Rules { rules: rules.collect() };
+        let want = want.map(|names| {
+            let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+            (names != ["*"]).then(|| permitted(&INTERFACE, &names))
+        });
+        let judged = rules.judge(importer, &INTERFACE).verdict;
+        assert_eq!(judged, want.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn what_the_system_does_not_tell_takes_what_it_may_take_and_gives_nothing() {
+        let (here, _there) = nearcall_os::socket::Stream::pair().unwrap();
+        let mut importer = Importer::of(&here).unwrap();
+        importer.forget_identity();
+        let any = Who::default;
+        let only = || Verdict::AdmitOnly(vec!["null".to_owned()]);
+        let none = || Verdict::AdmitOnly(vec![]);
+        let asked = [
+            ("user", Who { uid: Some(7), ..any() }),
+            ("group", Who { gid: Some(7), ..any() }),
+            ("groups", Who { group: Some(7), ..any() }),
+            ("control group", Who { cgroup: Some("/a".to_owned()), ..any() }),
+        ];
+        for (what, who) in asked {
+            let refused = format!("rule \"r\" refuses it: the system does not tell its {what}");
+            let refuse = [(who.clone(), Verdict::Refuse), (any(), Verdict::Admit)];
+            check_judged(&refuse, &importer, Err(&refused));
+            check_judged(&[(who.clone(), Verdict::Admit)], &importer, Err("no rule admits it"));
+            let admit = [(who.clone(), Verdict::Admit), (any(), only())];
+            check_judged(&admit, &importer, Ok(&["null"]));
+            let some = [(who.clone(), only()), (any(), Verdict::Admit)];
+            check_judged(&some, &importer, Ok(&["null"]));
+            let both = [(who.clone(), none()), (any(), only())];
+            let reason =
+                format!("the system does not tell its {what}, so that rules before it leave");
+            check_judged(&both, &importer, Err(&format!("{reason} it nothing to call")));
+            let other = Who { interface: Some("other".to_owned()), ..who };
+            check_judged(
+                &[(other, Verdict::Refuse), (any(), Verdict::Admit)],
+                &importer,
+                Ok(&["*"]),
+            );
+        }
     }
 }

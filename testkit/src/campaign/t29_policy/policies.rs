@@ -98,9 +98,11 @@ pub fn wanted(name: &str, importer: Importer, place: &Place) -> Outcome {
     let fits = match name {
         "owner" if uid == Some(0) => return Outcome::Admitted("owner"),
         "owner" => return Outcome::Refused("owner"),
-        "all-but-one" if uid == Some(1000) => return Outcome::Refused("refuses"),
+        "all-but-one" if uid.is_none_or(|uid| uid == 1000) => return Outcome::Refused("refuses"),
         "one-before-all" if uid != Some(1001) => return Outcome::Refused("refuses"),
-        "all-but-control-group" if is_in_control_group => return Outcome::Refused("refuses"),
+        "all-but-control-group" if is_in_control_group || !knows_groups => {
+            return Outcome::Refused("refuses");
+        }
         "anybody" | "all-but-one" | "one-before-all" | "all-but-control-group" => true,
         "root" | "this-interface" => uid == Some(0),
         "thousand" => uid == Some(1000),
