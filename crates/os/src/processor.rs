@@ -431,10 +431,9 @@ mod tests {
             let seen = elsewhere(move || {
                 pin(processor).unwrap();
                 let kept = KeptNumber::of_this_thread().map(KeptNumber::current);
-                // Where it lies is known from the thread pointer alone.
-                let known = thread_pointer().and_then(|_| rseq::processor());
-                assert_eq!(kept, known);
-                assert_eq!(NumberOffset::find().map(NumberOffset::current), known);
+                // Where it lies is known where the thread pointer is.
+                assert_eq!(kept, thread_pointer().and_then(|_| rseq::processor()));
+                assert_eq!(NumberOffset::find().map(NumberOffset::current), rseq::processor());
                 (rseq::processor(), rustix::thread::sched_getcpu() as u32)
             });
             assert_eq!(seen.1, processor);
