@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use crate::error::Outside;
 use crate::latch::{self, INSIDE};
-use crate::processor::Processor;
+use crate::processor::{Processor, here};
 use crate::report::Waited;
 use crate::runs;
 use crate::sleep::describe_time;
@@ -24,6 +24,9 @@ use crate::warning::warn;
 
 /// What a monitor is for.
 pub trait Words {
+    /// What it is called where a thread is refused.
+    const KIND: &'static str;
+
     /// Whether a thread has by them what it may take out of its run.
     fn is_held(&self) -> bool {
         false
@@ -133,8 +136,7 @@ impl<S: Words> Monitor<S> {
         look: impl FnOnce(&mut Inside<S>) -> R,
     ) -> Option<R> {
         // It stays whose it is for as long as there is the guard.
-        let is_ours = latch::owner(&self.run) & !INSIDE == processor.run_number();
-        is_ours.then(|| self.enter_latched(processor, look))
+        self.is_of(processor).then(|| self.enter_latched(processor, look))
     }
 
     /// A guard is dropped where no FastThread of its run is, on a kernel thread of that: `release`
@@ -159,6 +161,16 @@ impl<S: Words> Monitor<S> {
                  its lock: it is not released, and they wait for ever",
             );
         }
+    }
+
+    /// Whether it is of the processor's run already.
+    fn is_of(&self, processor: &Processor) -> bool {
+        latch::owner(&self.run) & !INSIDE == processor.run_number()
+    }
+
+    /// Whether it is of the caller's run already, so that who enters takes it from nobody.
+    pub fn is_of_caller(&self) -> bool {
+        here().is_some_and(|processor| self.is_of(processor))
     }
 
     /// Enters where the run has other processors, or has not been here.
@@ -202,7 +214,7 @@ impl<S: Words> Monitor<S> {
     fn belong_to(&self, run: u32, other: u32) {
         // A run that is over has told so under a lock, after all that its threads wrote.
         let is_free = other == 0 || other == run || runs::is_over(other);
-        assert!(is_free, "a lock, condition or semaphore of FastThreads: {}", Outside::OtherRun);
+        assert!(is_free, "a {} of FastThreads: {}", S::KIND, Outside::OtherRun);
         // Somebody else may be the first.
         if other == run || latch::enter(&self.run, other).is_err() {
             return;
@@ -211,7 +223,8 @@ impl<S: Words> Monitor<S> {
         // SAFETY: this kernel thread is in the latch, by which all enter whose run has not been
         // here.
         let is_left = unsafe { &*self.inside.get() }.state.is_held();
-        assert!(!is_left, "a lock of FastThreads: a guard of it is left of a run that is over");
+        let kind = S::KIND;
+        assert!(!is_left, "a {kind} of FastThreads: a guard of it is left of a run that is over");
         latched.run = run;
     }
 }

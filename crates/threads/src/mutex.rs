@@ -26,7 +26,6 @@ use crate::thread::Thread;
 /// run(|| *COUNT.lock().unwrap() += 1).unwrap();
 /// assert_eq!(run(|| *COUNT.lock().unwrap()).unwrap(), 2);
 /// ```
-#[derive(Debug)]
 pub struct Mutex<T: ?Sized> {
     monitor: Monitor<Holder>,
     poisoned: Poison,
@@ -38,6 +37,8 @@ pub struct Mutex<T: ?Sized> {
 struct Holder(Option<&'static Thread>);
 
 impl Words for Holder {
+    const KIND: &'static str = "mutex";
+
     fn is_held(&self) -> bool {
         self.0.is_some()
     }
@@ -272,6 +273,43 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
         // SAFETY: as for `deref`, and the guard is borrowed alone.
         unsafe { &mut *self.mutex.value.get() }
     }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Mutex<T> {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    /// With the value, if nobody has the lock and it is of the caller's run: waits for nothing, and
+    /// can be asked for anywhere.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let guard = self.monitor.is_of_caller().then(|| self.try_lock()).flatten();
+        let guard = guard.map(|locked| locked.unwrap_or_else(PoisonError::into_inner));
+        show("Mutex", guard.as_deref(), self.is_poisoned(), f)
+    }
+}
+
+/// A lock as `Debug` shows it, and the value if that may be read now.
+pub(crate) fn show<T: ?Sized + fmt::Debug>(
+    kind: &str,
+    value: Option<&T>,
+    is_poisoned: bool,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let mut shown = f.debug_struct(kind);
+    match value {
+        Some(value) => shown.field("value", &value),
+        None => shown.field("value", &format_args!("<locked, or not of this run>")),
+    };
+    shown.field("is_poisoned", &is_poisoned).finish()
 }
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {

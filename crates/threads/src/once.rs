@@ -27,7 +27,9 @@ pub struct Once<T> {
 #[derive(Debug)]
 struct Making(Option<&'static Thread>);
 
-impl Words for Making {}
+impl Words for Making {
+    const KIND: &'static str = "value that is made once";
+}
 
 /// Ends the making, however it ends.
 struct Turn<'o, T>(&'o Once<T>);

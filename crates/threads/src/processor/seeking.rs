@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn many_idle_processors_look_at_each_other_no_more_often_than_some() {
-        for processors in 2..=crate::PROCESSORS_MAX {
+        for processors in 2..=crate::run::PROCESSORS_MAX {
             let others = processors - 1;
             let looks = others * polls_of(others);
             assert!(looks <= SEEK_LOOKS.max(others), "{looks} looks of {processors} processors");
