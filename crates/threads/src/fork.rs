@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 
 use crate::cancel::Unwind;
@@ -60,6 +60,11 @@ pub struct Forked<T> {
 // SAFETY: it is a reference to a record, of which it uses the join word, on a processor of the
 // thread's run or after that; the result that it gives is `Send` itself.
 unsafe impl<T: Send> Send for Forked<T> {}
+
+// It has what its thread leaves behind, and nothing that a panic of the caller's could.
+impl<T> UnwindSafe for Forked<T> {}
+
+impl<T> RefUnwindSafe for Forked<T> {}
 
 /// A thread that is to have a name.
 #[derive(Debug)]

@@ -10,6 +10,7 @@
 //! enters for it, and leaves the monitor to it, for another kernel thread may have another guard.
 
 use std::cell::{Cell, UnsafeCell};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
 use crate::error::Outside;
@@ -57,6 +58,11 @@ unsafe impl<S> Sync for Monitor<S> {}
 
 // SAFETY: nobody waits while it is moved, because who waits borrows it.
 unsafe impl<S> Send for Monitor<S> {}
+
+// Whoever panics inside has changed nothing or all that it is to change, and leaves the latch.
+impl<S> UnwindSafe for Monitor<S> {}
+
+impl<S> RefUnwindSafe for Monitor<S> {}
 
 /// A processor is in the latch while this lives, also if what it does there panics.
 struct Latched<'w> {

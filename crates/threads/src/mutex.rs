@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError};
@@ -51,6 +52,15 @@ impl Words for Holder {
 /// others are refused by a panic; also after that, for as long as the run goes on. If threads of
 /// the run wait for the lock, dropping it there does not release it: they wait for ever, and a
 /// warning says so.
+///
+/// Other threads may see the value by it, and no other has it:
+///
+/// ```compile_fail,E0277
+/// use nearcall_threads::{Mutex, scope};
+/// let lock = Mutex::new(1);
+/// let guard = lock.lock();
+/// scope(|scope| scope.fork(move || drop(guard)));
+/// ```
 #[must_use = "the lock is released when this is dropped"]
 pub struct MutexGuard<'m, T: ?Sized> {
     mutex: &'m Mutex<T>,
@@ -64,7 +74,15 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 // SAFETY: who has the mutex by value has the value, which is `Send`.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 
-/// Neither `Send` nor `Sync`: a thread releases what it has locked.
+// A value that a panic has left in the middle is told by the poison.
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
+
+// SAFETY: who shares a guard sees the value by it, which is `Sync`, and nothing else.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+
+/// Not `Send`: a thread releases what it has locked.
 pub(crate) type Stays = PhantomData<*const ()>;
 
 /// Whether a thread has panicked while it changed something.

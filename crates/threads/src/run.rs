@@ -23,6 +23,7 @@ use crate::whole::or_abort;
 pub const PROCESSORS_MAX: usize = 1024;
 
 /// How a run is to be.
+#[derive(Clone)]
 pub struct Setup {
     stack_bytes: usize,
     processors: usize,

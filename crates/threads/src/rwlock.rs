@@ -4,6 +4,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 use std::sync::{LockResult, PoisonError};
 
@@ -59,6 +60,17 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 // SAFETY: who has the lock by value has the value, which is `Send`.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+
+// As of a mutex.
+impl<T: ?Sized> UnwindSafe for RwLock<T> {}
+
+impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
+
+// SAFETY: who shares a guard sees the value by it, which is `Sync`, and nothing else.
+unsafe impl<T: ?Sized + Sync> Sync for ReadGuard<'_, T> {}
+
+// SAFETY: as above.
+unsafe impl<T: ?Sized + Sync> Sync for WriteGuard<'_, T> {}
 
 impl<T> RwLock<T> {
     /// Nobody has it.
