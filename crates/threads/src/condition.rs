@@ -207,9 +207,17 @@ impl Condition {
     #[track_caller]
     pub fn broadcast(&self) {
         let processor = here_for("Condition::broadcast");
-        let waiters = self.monitor.enter(processor, |inside| inside.waiters.take());
-        while let Some(waiter) = waiters.pop() {
-            processor.wake(waiter);
+        if processor.is_alone() {
+            let waiters = self.monitor.enter(processor, |inside| inside.waiters.take());
+            while let Some(waiter) = waiters.pop() {
+                processor.wake(waiter);
+            }
+        } else {
+            // Other processors may look for theirs before they are made ready.
+            let waiters = self.monitor.enter(processor, |inside| inside.waiters.hide());
+            while let Some(waiter) = waiters.pop() {
+                processor.wake(waiter);
+            }
         }
     }
 }

@@ -433,8 +433,8 @@ impl<T> Forked<T> {
     ///
     /// As after a panic, a lock that the thread has when it is unwound is poisoned, and whatever
     /// is dropped must not wait. Nor can a program unwind that is built with `panic = "abort"`: the
-    /// process ends, with a message that names the thread. One that catches the unwinding is unwound again where it waits
-    /// next.
+    /// process ends, with a message that names the thread. One that catches the unwinding is
+    /// unwound again where it waits next.
     ///
     /// # Errors: the caller is no FastThread of the run; or no stack is left for a thread that
     /// tells the thread's processor. It goes on.

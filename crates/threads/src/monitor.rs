@@ -20,7 +20,7 @@ use crate::report::Waited;
 use crate::runs;
 use crate::sleep::describe_time;
 use crate::sync::AtomicU32;
-use crate::thread::{Fifo, Thread};
+use crate::thread::{Thread, Waiters};
 use crate::warning::warn;
 
 /// What a monitor is for.
@@ -48,7 +48,7 @@ pub struct Inside<S> {
     /// The words.
     pub state: S,
     /// Who waits.
-    pub waiters: Fifo,
+    pub waiters: Waiters,
 }
 
 // SAFETY: only `enter` and `seen` reach what is inside, and only from one run: its processor
@@ -80,7 +80,7 @@ impl Drop for Latched<'_> {
 impl<S> Monitor<S> {
     /// Nobody waits.
     pub const fn new(state: S) -> Monitor<S> {
-        let inside = Inside { state, waiters: Fifo::new() };
+        let inside = Inside { state, waiters: Waiters::new() };
         Monitor { run: AtomicU32::new(0), inside: UnsafeCell::new(inside) }
     }
 
