@@ -40,6 +40,7 @@ const STANDIN_IDLE: Duration = Duration::from_secs(5);
 /// let text = nearcall_threads::run(|| nearcall_threads::block(|| std::fs::read("/dev/null")));
 /// assert!(text.unwrap().unwrap().unwrap().is_empty());
 /// ```
+#[track_caller]
 pub fn block<T: Send>(body: impl FnOnce() -> T + Send) -> io::Result<T> {
     let processor = here_for("block");
     test_cancel();

@@ -132,6 +132,14 @@ pub fn shield<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
+/// Whoever is built so ends without a word otherwise.
+#[cold]
+fn refuse_to_unwind() -> ! {
+    let title = here().map_or_else(String::new, |processor| processor.running().title());
+    eprintln!("{title} was cancelled, and is built with `panic = \"abort\"`: aborting");
+    std::process::abort()
+}
+
 impl Unwind {
     /// This thread is the caller and does not unwind, but is to.
     #[inline(always)]
@@ -144,6 +152,9 @@ impl Unwind {
     /// on standard error.
     #[cold]
     pub fn unwind(self) -> ! {
+        if cfg!(panic = "abort") {
+            refuse_to_unwind();
+        }
         resume_unwind(Box::new(Cancelled))
     }
 }

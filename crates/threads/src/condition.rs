@@ -1,5 +1,6 @@
 //! A condition: threads that wait for something to become true, and are told.
 
+use std::fmt;
 use std::sync::{LockResult, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ use crate::thread::Thread;
 /// });
 /// assert_eq!(seen.unwrap(), 5);
 /// ```
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Condition {
     monitor: Monitor<Told>,
 }
@@ -49,11 +50,19 @@ impl WaitTimeoutResult {
 #[derive(Debug)]
 struct Told;
 
-impl Words for Told {}
+impl Words for Told {
+    const KIND: &'static str = "condition";
+}
 
 impl Default for Monitor<Told> {
     fn default() -> Self {
         Monitor::new(Told)
+    }
+}
+
+impl fmt::Debug for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Condition").finish_non_exhaustive()
     }
 }
 
@@ -198,9 +207,17 @@ impl Condition {
     #[track_caller]
     pub fn broadcast(&self) {
         let processor = here_for("Condition::broadcast");
-        let waiters = self.monitor.enter(processor, |inside| inside.waiters.take());
-        while let Some(waiter) = waiters.pop() {
-            processor.wake(waiter);
+        if processor.is_alone() {
+            let waiters = self.monitor.enter(processor, |inside| inside.waiters.take());
+            while let Some(waiter) = waiters.pop() {
+                processor.wake(waiter);
+            }
+        } else {
+            // Other processors may look for theirs before they are made ready.
+            let waiters = self.monitor.enter(processor, |inside| inside.waiters.hide());
+            while let Some(waiter) = waiters.pop() {
+                processor.wake(waiter);
+            }
         }
     }
 }

@@ -35,8 +35,8 @@ impl fmt::Display for Outside {
 
 impl std::error::Error for Outside {}
 
-/// Why no thread was forked. Nothing is left behind; the closure was dropped.
-#[derive(Debug)]
+/// Why no thread was forked. Nothing is left behind; the closure was dropped. `Debug` shows the
+/// same words as `Display`: `unwrap` says them.
 #[non_exhaustive]
 pub enum ForkError {
     /// Only a FastThread forks FastThreads.
@@ -155,6 +155,12 @@ impl fmt::Debug for JoinError {
     }
 }
 
+impl fmt::Debug for ForkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl fmt::Debug for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -201,8 +207,8 @@ pub enum RunError {
         /// What the kernel said.
         source: io::Error,
     },
-    /// Every thread that is left waits for another one. They never go on, and nothing on their
-    /// stacks is dropped.
+    /// Every thread that is left waits for another one, or is ready and was lost by a
+    /// [`crate::Policy`]. They never go on, and nothing on their stacks is dropped.
     Deadlock(Report),
 }
 
@@ -221,7 +227,13 @@ impl fmt::Display for RunError {
                 write!(f, "no kernel thread for processor {number} of the run: {source}")
             }
             RunError::Deadlock(report) => {
-                write!(f, "every FastThread that is left waits for another one\n{report}")
+                f.write_str(match report.has_ready() {
+                    false => "every FastThread that is left waits for another one\n",
+                    true => {
+                        "a policy has not given back what was ready, and nothing else goes on\n"
+                    }
+                })?;
+                report.fmt(f)
             }
         }
     }

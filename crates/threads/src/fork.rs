@@ -15,9 +15,10 @@
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 
 use crate::cancel::Unwind;
@@ -48,7 +49,6 @@ pub(crate) type Outcome<T> = Result<T, Box<dyn Any + Send>>;
 /// A FastThread that was forked. Dropping it lets the thread go on alone.
 ///
 /// Can be given to another FastThread of the same run, and be joined there.
-#[derive(Debug)]
 #[must_use = "a thread that nobody joins may not have run when the first thread ends"]
 pub struct Forked<T> {
     /// Nothing once its result was taken.
@@ -60,6 +60,11 @@ pub struct Forked<T> {
 // SAFETY: it is a reference to a record, of which it uses the join word, on a processor of the
 // thread's run or after that; the result that it gives is `Send` itself.
 unsafe impl<T: Send> Send for Forked<T> {}
+
+// It has what its thread leaves behind, and nothing that a panic of the caller's could.
+impl<T> UnwindSafe for Forked<T> {}
+
+impl<T> RefUnwindSafe for Forked<T> {}
 
 /// A thread that is to have a name.
 #[derive(Debug)]
@@ -116,6 +121,23 @@ impl Named<'_> {
         let processor = here().ok_or_else(|| ForkError::Outside(outside()))?;
         fork_on(processor, Some(self.0), false, body)
     }
+}
+
+/// The number of the FastThread that calls this, as reports and policies have it: 1 is the first of
+/// a run. Nothing if the caller is none.
+///
+/// ```
+/// use nearcall_threads::{fork, number, run};
+/// let (told, own) = run(|| {
+///     let child = fork(number).unwrap();
+///     (child.number(), child.join().unwrap())
+/// })
+/// .unwrap();
+/// assert!(told.is_some() && told == own);
+/// ```
+pub fn number() -> Option<u64> {
+    // A host's loop has none.
+    here().map(|processor| processor.running().number.get()).filter(|number| *number > 0)
 }
 
 /// The name of the FastThread that calls this, if it has one.
@@ -382,6 +404,12 @@ impl<T> Forked<T> {
         self.thread.get().is_none_or(|thread| thread.join.has_ended())
     }
 
+    /// The thread's number, as reports and policies have it; nothing once its result was taken. Can
+    /// be asked anywhere.
+    pub fn number(&self) -> Option<u64> {
+        self.thread.get().map(|thread| thread.number.get())
+    }
+
     #[inline(always)]
     fn block(&self, processor: &Processor, thread: &'static Thread) {
         if let Err(cancelled) = processor.block_unless_cancelled(thread) {
@@ -404,8 +432,9 @@ impl<T> Forked<T> {
     /// another one, that one does so when it comes to it.
     ///
     /// As after a panic, a lock that the thread has when it is unwound is poisoned, and whatever
-    /// is dropped must not wait. One that catches the unwinding is unwound again where it waits
-    /// next.
+    /// is dropped must not wait. Nor can a program unwind that is built with `panic = "abort"`: the
+    /// process ends, with a message that names the thread. One that catches the unwinding is
+    /// unwound again where it waits next.
     ///
     /// # Errors: the caller is no FastThread of the run; or no stack is left for a thread that
     /// tells the thread's processor. It goes on.
@@ -445,6 +474,15 @@ impl<T> Forked<T> {
         let thread = self.thread.take().expect("nobody has joined it");
         // SAFETY: S1: it has ended, and whoever has emptied `self.thread` has the result.
         unsafe { take_and_give(&processor.stacks, thread) }
+    }
+}
+
+impl<T> fmt::Debug for Forked<T> {
+    /// Of the thread's record only what nobody writes while there is this: it may run elsewhere.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, is_finished) = (self.number(), self.is_finished());
+        let mut forked = f.debug_struct("Forked");
+        forked.field("number", &number).field("is_finished", &is_finished).finish()
     }
 }
 

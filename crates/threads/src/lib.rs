@@ -112,7 +112,7 @@ pub use block::block;
 pub use cancel::{Unwind, is_cancelled, shield, test_cancel};
 pub use condition::{Condition, WaitTimeoutResult};
 pub use error::{ForkError, JoinError, LocalError, Outside, Payload, RunError};
-pub use fork::{Forked, Named, fork, name, named};
+pub use fork::{Forked, Named, fork, name, named, number};
 pub use host::{Guest, Host, Hosts};
 pub use local::Local;
 pub use mutex::{Mutex, MutexGuard};
@@ -134,6 +134,7 @@ pub use stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
 ///
 /// # Cost: no system call; one switch, if a thread is ready.
 #[inline]
+#[track_caller]
 pub fn yield_now() {
     processor::here_for("yield_now").yield_now();
 }
@@ -144,6 +145,7 @@ pub fn yield_now() {
 /// # Panics
 ///
 /// If the caller is no FastThread.
+#[track_caller]
 pub fn report() -> Report {
     let processor = processor::here_for("report");
     processor.report(processor.late())

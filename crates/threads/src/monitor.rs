@@ -10,20 +10,24 @@
 //! enters for it, and leaves the monitor to it, for another kernel thread may have another guard.
 
 use std::cell::{Cell, UnsafeCell};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::time::Instant;
 
 use crate::error::Outside;
 use crate::latch::{self, INSIDE};
-use crate::processor::Processor;
+use crate::processor::{Processor, here};
 use crate::report::Waited;
 use crate::runs;
 use crate::sleep::describe_time;
 use crate::sync::AtomicU32;
-use crate::thread::{Fifo, Thread};
+use crate::thread::{Thread, Waiters};
 use crate::warning::warn;
 
 /// What a monitor is for.
 pub trait Words {
+    /// What it is called where a thread is refused.
+    const KIND: &'static str;
+
     /// Whether a thread has by them what it may take out of its run.
     fn is_held(&self) -> bool {
         false
@@ -44,7 +48,7 @@ pub struct Inside<S> {
     /// The words.
     pub state: S,
     /// Who waits.
-    pub waiters: Fifo,
+    pub waiters: Waiters,
 }
 
 // SAFETY: only `enter` and `seen` reach what is inside, and only from one run: its processor
@@ -54,6 +58,11 @@ unsafe impl<S> Sync for Monitor<S> {}
 
 // SAFETY: nobody waits while it is moved, because who waits borrows it.
 unsafe impl<S> Send for Monitor<S> {}
+
+// Whoever panics inside has changed nothing or all that it is to change, and leaves the latch.
+impl<S> UnwindSafe for Monitor<S> {}
+
+impl<S> RefUnwindSafe for Monitor<S> {}
 
 /// A processor is in the latch while this lives, also if what it does there panics.
 struct Latched<'w> {
@@ -71,7 +80,7 @@ impl Drop for Latched<'_> {
 impl<S> Monitor<S> {
     /// Nobody waits.
     pub const fn new(state: S) -> Monitor<S> {
-        let inside = Inside { state, waiters: Fifo::new() };
+        let inside = Inside { state, waiters: Waiters::new() };
         Monitor { run: AtomicU32::new(0), inside: UnsafeCell::new(inside) }
     }
 
@@ -133,8 +142,7 @@ impl<S: Words> Monitor<S> {
         look: impl FnOnce(&mut Inside<S>) -> R,
     ) -> Option<R> {
         // It stays whose it is for as long as there is the guard.
-        let is_ours = latch::owner(&self.run) & !INSIDE == processor.run_number();
-        is_ours.then(|| self.enter_latched(processor, look))
+        self.is_of(processor).then(|| self.enter_latched(processor, look))
     }
 
     /// A guard is dropped where no FastThread of its run is, on a kernel thread of that: `release`
@@ -159,6 +167,16 @@ impl<S: Words> Monitor<S> {
                  its lock: it is not released, and they wait for ever",
             );
         }
+    }
+
+    /// Whether it is of the processor's run already.
+    fn is_of(&self, processor: &Processor) -> bool {
+        latch::owner(&self.run) & !INSIDE == processor.run_number()
+    }
+
+    /// Whether it is of the caller's run already, so that who enters takes it from nobody.
+    pub fn is_of_caller(&self) -> bool {
+        here().is_some_and(|processor| self.is_of(processor))
     }
 
     /// Enters where the run has other processors, or has not been here.
@@ -202,7 +220,7 @@ impl<S: Words> Monitor<S> {
     fn belong_to(&self, run: u32, other: u32) {
         // A run that is over has told so under a lock, after all that its threads wrote.
         let is_free = other == 0 || other == run || runs::is_over(other);
-        assert!(is_free, "a lock, condition or semaphore of FastThreads: {}", Outside::OtherRun);
+        assert!(is_free, "a {} of FastThreads: {}", S::KIND, Outside::OtherRun);
         // Somebody else may be the first.
         if other == run || latch::enter(&self.run, other).is_err() {
             return;
@@ -211,7 +229,8 @@ impl<S: Words> Monitor<S> {
         // SAFETY: this kernel thread is in the latch, by which all enter whose run has not been
         // here.
         let is_left = unsafe { &*self.inside.get() }.state.is_held();
-        assert!(!is_left, "a lock of FastThreads: a guard of it is left of a run that is over");
+        let kind = S::KIND;
+        assert!(!is_left, "a {kind} of FastThreads: a guard of it is left of a run that is over");
         latched.run = run;
     }
 }

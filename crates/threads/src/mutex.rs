@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LockResult, PoisonError};
@@ -26,7 +27,6 @@ use crate::thread::Thread;
 /// run(|| *COUNT.lock().unwrap() += 1).unwrap();
 /// assert_eq!(run(|| *COUNT.lock().unwrap()).unwrap(), 2);
 /// ```
-#[derive(Debug)]
 pub struct Mutex<T: ?Sized> {
     monitor: Monitor<Holder>,
     poisoned: Poison,
@@ -38,6 +38,8 @@ pub struct Mutex<T: ?Sized> {
 struct Holder(Option<&'static Thread>);
 
 impl Words for Holder {
+    const KIND: &'static str = "mutex";
+
     fn is_held(&self) -> bool {
         self.0.is_some()
     }
@@ -50,6 +52,15 @@ impl Words for Holder {
 /// others are refused by a panic; also after that, for as long as the run goes on. If threads of
 /// the run wait for the lock, dropping it there does not release it: they wait for ever, and a
 /// warning says so.
+///
+/// Other threads may see the value by it, and no other has it:
+///
+/// ```compile_fail,E0277
+/// use nearcall_threads::{Mutex, scope};
+/// let lock = Mutex::new(1);
+/// let guard = lock.lock();
+/// scope(|scope| scope.fork(move || drop(guard)));
+/// ```
 #[must_use = "the lock is released when this is dropped"]
 pub struct MutexGuard<'m, T: ?Sized> {
     mutex: &'m Mutex<T>,
@@ -63,7 +74,15 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 // SAFETY: who has the mutex by value has the value, which is `Send`.
 unsafe impl<T: ?Sized + Send> Send for Mutex<T> {}
 
-/// Neither `Send` nor `Sync`: a thread releases what it has locked.
+// A value that a panic has left in the middle is told by the poison.
+impl<T: ?Sized> UnwindSafe for Mutex<T> {}
+
+impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
+
+// SAFETY: who shares a guard sees the value by it, which is `Sync`, and nothing else.
+unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
+
+/// Not `Send`: a thread releases what it has locked.
 pub(crate) type Stays = PhantomData<*const ()>;
 
 /// Whether a thread has panicked while it changed something.
@@ -272,6 +291,43 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
         // SAFETY: as for `deref`, and the guard is borrowed alone.
         unsafe { &mut *self.mutex.value.get() }
     }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Mutex<T> {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    fn from(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    /// With the value, if nobody has the lock and it is of the caller's run: waits for nothing, and
+    /// can be asked for anywhere.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let guard = self.monitor.is_of_caller().then(|| self.try_lock()).flatten();
+        let guard = guard.map(|locked| locked.unwrap_or_else(PoisonError::into_inner));
+        show("Mutex", guard.as_deref(), self.is_poisoned(), f)
+    }
+}
+
+/// A lock as `Debug` shows it, and the value if that may be read now.
+pub(crate) fn show<T: ?Sized + fmt::Debug>(
+    kind: &str,
+    value: Option<&T>,
+    is_poisoned: bool,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let mut shown = f.debug_struct(kind);
+    match value {
+        Some(value) => shown.field("value", &value),
+        None => shown.field("value", &format_args!("<locked, or not of this run>")),
+    };
+    shown.field("is_poisoned", &is_poisoned).finish()
 }
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {

@@ -2,6 +2,7 @@
 
 use std::cell::UnsafeCell;
 use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,7 +28,9 @@ pub struct Once<T> {
 #[derive(Debug)]
 struct Making(Option<&'static Thread>);
 
-impl Words for Making {}
+impl Words for Making {
+    const KIND: &'static str = "value that is made once";
+}
 
 /// Ends the making, however it ends.
 struct Turn<'o, T>(&'o Once<T>);
@@ -38,6 +41,11 @@ unsafe impl<T: Send + Sync> Sync for Once<T> {}
 
 // SAFETY: who has it by value has the value, which is `Send`.
 unsafe impl<T: Send> Send for Once<T> {}
+
+// A value whose making panics is not there.
+impl<T: UnwindSafe> UnwindSafe for Once<T> {}
+
+impl<T: RefUnwindSafe + UnwindSafe> RefUnwindSafe for Once<T> {}
 
 impl<T> Once<T> {
     /// Not made yet.

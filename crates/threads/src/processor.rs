@@ -13,7 +13,6 @@
 //! of locks and results.
 
 use std::cell::Cell;
-use std::hint::spin_loop;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -30,16 +29,18 @@ use crate::report::{Report, Waited, Waiting};
 use crate::sleep::Sleepers;
 use crate::stacks::{self, Stacks};
 use crate::switch::{leave, switch};
-use crate::thief::LATE;
 use crate::thread::Thread;
 use crate::watch::{self, Watched, Watching, Words};
 use crate::whole::or_abort;
+use seeking::watch_of;
 
 // With their paths, because the schedules (`tests/schedules`) have this file as a module, too.
 #[path = "processor/cancelling.rs"]
 mod cancelling;
 #[path = "processor/hosting.rs"]
 mod hosting;
+#[path = "processor/seeking.rs"]
+mod seeking;
 #[path = "processor/sleeping.rs"]
 mod sleeping;
 
@@ -100,14 +101,6 @@ const LOOK_MISSES: usize = 8;
 
 /// A sleep that has no end lasts so long.
 const SLEEP_MAX: Duration = Duration::from_secs(3600);
-
-/// The same, where another processor may get stuck with a thread that could begin here.
-const WATCH: Duration = LATE;
-
-/// An idle processor looks so often what others have before it sleeps, and polls so often before
-/// each look: together about what it costs to wake it.
-const SEEKS: u32 = 10;
-const SEEK_POLLS: u32 = 40;
 
 /// The processor that the caller runs on, if it is a FastThread.
 #[inline(always)]
@@ -509,12 +502,12 @@ impl Processor {
             if is_over {
                 return self.root;
             }
-            if !self.is_alone() && seeks < SEEKS {
-                seeks += 1;
-                self.seek();
+            if self.seek(&mut seeks) {
                 continue;
             }
-            self.sleep(if self.is_alone() { SLEEP_MAX } else { WATCH }, |word, left| {
+            let processors = self.place.team.members().len();
+            let longest = if self.is_alone() { SLEEP_MAX } else { watch_of(processors) };
+            self.sleep(longest, |word, left| {
                 kernel::wait(word.word, word.expected, left);
             });
         }
@@ -524,16 +517,6 @@ impl Processor {
     /// looked at.
     fn waits_outside(&self) -> bool {
         self.sleepers.next().is_some() || self.outside.get() > 0
-    }
-
-    /// Polls for a while what other processors do.
-    fn seek(&self) {
-        for _ in 0..SEEK_POLLS {
-            if self.is_wanted() {
-                return;
-            }
-            spin_loop();
-        }
     }
 
     #[inline(always)]

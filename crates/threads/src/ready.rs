@@ -47,8 +47,8 @@ pub trait Policy {
     fn next(&mut self) -> Option<Ready>;
 }
 
-/// A thread that is ready. Whoever drops it never runs the thread, and the run ends in a deadlock.
-#[derive(Debug)]
+/// A thread that is ready. Whoever drops it never runs the thread, and the run ends in a deadlock,
+/// whose report says so.
 #[must_use = "the thread runs when a policy gives this back, and never else"]
 pub struct Ready(&'static Thread);
 
@@ -254,7 +254,8 @@ impl ReadyList {
     fn refuse_foreign(&self, thread: &Thread) {
         // Relaxed: a thread that began on this kernel thread, which wrote it.
         let run = thread.run.load(Ordering::Relaxed);
-        assert!(run == self.run, "a policy of run {} gives a thread of run {run}", self.run);
+        let own = self.run;
+        assert!(run == own, "a policy of run {own} gives {} of run {run}", thread.title());
     }
 
     /// Whether another processor has threads that have waited too long to begin.
@@ -276,6 +277,13 @@ impl ReadyList {
     /// How many threads were begun here because their own processor was late.
     pub fn late(&self) -> u64 {
         self.common.as_ref().map_or(0, |common| common.thief.late())
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (number, name) = (self.number(), self.name());
+        f.debug_struct("Ready").field("number", &number).field("name", &name).finish()
     }
 }
 

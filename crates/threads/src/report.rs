@@ -1,5 +1,7 @@
 //! Who waits for what: for a deadlock, and on request.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -31,7 +33,14 @@ pub trait Waited {
     }
 }
 
-/// The threads that have not ended.
+/// Of a report that is written out, so many threads have a line each.
+const LINES_MAX: usize = 64;
+
+/// The others are counted by what they wait for, the most frequent first.
+const COUNTS_MAX: usize = 16;
+
+/// The threads that have not ended. `Display` shows the first 64, a line each, and counts the
+/// others by what they wait for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     threads: Vec<Waiting>,
@@ -61,6 +70,11 @@ impl Report {
         &self.threads
     }
 
+    /// Whether one of them waits for nothing.
+    pub(crate) fn has_ready(&self) -> bool {
+        self.threads.iter().any(|thread| thread.waits_for.is_none())
+    }
+
     /// How often this processor has begun a thread because another one had left it for over 10 ms:
     /// that one was stuck in a thread that does not yield, and all threads that have begun there
     /// were kept waiting. Of a run that stands still, of all its processors. In a run with one
@@ -88,7 +102,23 @@ impl Waiting {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.threads.iter().try_for_each(|thread| writeln!(f, "{thread}"))
+        let (first, others) = self.threads.split_at(self.threads.len().min(LINES_MAX));
+        first.iter().try_for_each(|thread| writeln!(f, "{thread}"))?;
+        let mut counts = BTreeMap::new();
+        others.iter().for_each(|thread| *counts.entry(&thread.waits_for).or_default() += 1);
+        let mut counts: Vec<(usize, _)> = counts.into_iter().map(|(does, n)| (n, does)).collect();
+        counts.sort_by_key(|&(count, _)| Reverse(count));
+        let rest = counts.split_off(counts.len().min(COUNTS_MAX));
+        for (count, waits_for) in counts {
+            match waits_for {
+                Some(waits_for) => writeln!(f, "{count} more wait for {waits_for}")?,
+                None => writeln!(f, "{count} more run or are ready")?,
+            }
+        }
+        match rest.iter().map(|(count, _)| count).sum() {
+            0 => Ok(()),
+            count => writeln!(f, "{count} more wait for something else each"),
+        }
     }
 }
 
@@ -98,6 +128,9 @@ impl fmt::Display for Waiting {
         if let Some(name) = &self.name {
             write!(f, " `{name}`")?;
         }
-        write!(f, " waits for {}", self.waits_for.as_deref().unwrap_or("nothing"))
+        match &self.waits_for {
+            Some(waits_for) => write!(f, " waits for {waits_for}"),
+            None => f.write_str(" runs or is ready"),
+        }
     }
 }

@@ -23,6 +23,7 @@ use crate::whole::or_abort;
 pub const PROCESSORS_MAX: usize = 1024;
 
 /// How a run is to be.
+#[derive(Clone)]
 pub struct Setup {
     stack_bytes: usize,
     processors: usize,
@@ -78,7 +79,8 @@ impl Setup {
     /// A thread begins on the processor that forked it, or on one that has nothing else to do;
     /// there it stays. The first thread stays with the caller's kernel thread. A processor that is
     /// idle polls for some 20 us, and then sleeps, but looks a hundred times a second whether
-    /// another one is stuck in a thread that does not yield.
+    /// another one is stuck in a thread that does not yield; where there are more than 16, as much
+    /// more seldom.
     ///
     /// Locks, joins and forks take locked operations then, which they do not on one processor.
     ///

@@ -4,12 +4,13 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
+use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::ptr;
-use std::sync::LockResult;
+use std::sync::{LockResult, PoisonError};
 
 use crate::kernel::panicking;
 use crate::monitor::{Inside, Monitor, Words};
-use crate::mutex::{Poison, Stays};
+use crate::mutex::{Poison, Stays, show};
 use crate::processor::{Processor, here, here_for};
 use crate::report::Waited;
 use crate::thread::{Fifo, Thread};
@@ -18,7 +19,6 @@ use crate::thread::{Fifo, Thread};
 ///
 /// First come, first served: a reader that comes after a waiting writer waits behind it. A thread
 /// that panics while it may write poisons the lock.
-#[derive(Debug)]
 pub struct RwLock<T: ?Sized> {
     monitor: Monitor<Holders>,
     poisoned: Poison,
@@ -33,6 +33,8 @@ struct Holders {
 }
 
 impl Words for Holders {
+    const KIND: &'static str = "rwlock";
+
     fn is_held(&self) -> bool {
         self.readers > 0 || self.writer.is_some()
     }
@@ -58,6 +60,17 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RwLock<T> {}
 
 // SAFETY: who has the lock by value has the value, which is `Send`.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
+
+// As of a mutex.
+impl<T: ?Sized> UnwindSafe for RwLock<T> {}
+
+impl<T: ?Sized> RefUnwindSafe for RwLock<T> {}
+
+// SAFETY: who shares a guard sees the value by it, which is `Sync`, and nothing else.
+unsafe impl<T: ?Sized + Sync> Sync for ReadGuard<'_, T> {}
+
+// SAFETY: as above.
+unsafe impl<T: ?Sized + Sync> Sync for WriteGuard<'_, T> {}
 
 impl<T> RwLock<T> {
     /// Nobody has it.
@@ -273,6 +286,27 @@ impl<T: ?Sized> DerefMut for WriteGuard<'_, T> {
     }
 }
 
+impl<T: Default> Default for RwLock<T> {
+    fn default() -> RwLock<T> {
+        RwLock::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    fn from(value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    /// As of a [`crate::Mutex`]: with the value, if the caller may read it without waiting.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let guard = self.monitor.is_of_caller().then(|| self.try_read()).flatten();
+        let guard = guard.map(|reading| reading.unwrap_or_else(PoisonError::into_inner));
+        show("RwLock", guard.as_deref(), self.is_poisoned(), f)
+    }
+}
+
 impl<T: ?Sized + fmt::Debug> fmt::Debug for ReadGuard<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
@@ -300,9 +334,9 @@ impl<T: ?Sized + fmt::Display> fmt::Display for WriteGuard<'_, T> {
 impl Waited for Monitor<Holders> {
     fn describe(&self) -> String {
         self.seen(|inside| match (inside.state.writer, inside.state.readers) {
-            (Some(writer), _) => format!("a lock that {} writes", writer.title()),
-            (None, 1) => "a lock with one reader".to_owned(),
-            (None, readers) => format!("a lock with {readers} readers"),
+            (Some(writer), _) => format!("a rwlock that {} writes", writer.title()),
+            (None, 1) => "a rwlock with one reader".to_owned(),
+            (None, readers) => format!("a rwlock with {readers} readers"),
         })
     }
 
@@ -314,5 +348,5 @@ impl Waited for Monitor<Holders> {
 #[cold]
 #[track_caller]
 fn refuse_again(thread: &Thread) -> ! {
-    panic!("{} locks a lock that it may write already", thread.title())
+    panic!("{} locks a rwlock that it may write already", thread.title())
 }

@@ -196,6 +196,11 @@ impl<T> ScopedForked<'_, T> {
         self.forked.is_finished()
     }
 
+    /// The thread's number; see [`Forked::number`].
+    pub fn number(&self) -> Option<u64> {
+        self.forked.number()
+    }
+
     /// Asks the thread to end; see [`Forked::cancel`].
     ///
     /// # Errors: as there.
@@ -222,7 +227,9 @@ struct Members {
     is_cancelled: bool,
 }
 
-impl Words for Members {}
+impl Words for Members {
+    const KIND: &'static str = "scope";
+}
 
 impl Family {
     fn new(run: u32) -> Family {
@@ -352,6 +359,6 @@ impl fmt::Debug for Scope<'_, '_> {
 
 impl<T> fmt::Debug for ScopedForked<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopedForked").finish_non_exhaustive()
+        f.debug_tuple("ScopedForked").field(&self.forked).finish()
     }
 }

@@ -1,5 +1,6 @@
 //! A count of permits.
 
+use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -21,7 +22,6 @@ use crate::thread::Thread;
 /// })
 /// .unwrap();
 /// ```
-#[derive(Debug)]
 pub struct Semaphore {
     monitor: Monitor<Permits>,
 }
@@ -32,7 +32,6 @@ pub struct Semaphore {
 ///
 /// Dropping it panics where [`Semaphore::release`] does.
 #[must_use = "the permit is given back when this is dropped"]
-#[derive(Debug)]
 pub struct Permit<'s> {
     semaphore: &'s Semaphore,
     /// It stays with its kernel thread: others are no processor of the run.
@@ -43,7 +42,9 @@ pub struct Permit<'s> {
 #[derive(Debug)]
 struct Permits(usize);
 
-impl Words for Permits {}
+impl Words for Permits {
+    const KIND: &'static str = "semaphore";
+}
 
 impl Semaphore {
     /// So many permits.
@@ -164,6 +165,18 @@ impl Semaphore {
         if let Some(waiter) = waiter {
             processor.wake(waiter);
         }
+    }
+}
+
+impl fmt::Debug for Semaphore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Semaphore").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Permit<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").finish_non_exhaustive()
     }
 }
 

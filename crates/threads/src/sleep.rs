@@ -18,8 +18,12 @@ use crate::thread::Thread;
 /// If the caller is no FastThread.
 ///
 /// # Cost: two readings of the clock and two switches. The processor sleeps if no thread is ready.
+#[track_caller]
 pub fn sleep_until(deadline: Instant) {
-    let processor = here_for("sleep_until");
+    wait_until(here_for("sleep_until"), deadline);
+}
+
+fn wait_until(processor: &'static Processor, deadline: Instant) {
     test_cancel();
     if now() >= deadline {
         return processor.yield_now();
@@ -34,14 +38,16 @@ pub fn sleep_until(deadline: Instant) {
 /// # Panics
 ///
 /// If the caller is no FastThread.
+#[track_caller]
 pub fn sleep(time: Duration) {
-    sleep_until(after(time));
+    wait_until(here_for("sleep"), after(time));
 }
+
+/// 136 years.
+const NEVER: Duration = Duration::from_secs(1 << 32);
 
 /// When so long has passed: never, if the clock cannot say it.
 pub(crate) fn after(time: Duration) -> Instant {
-    /// 136 years.
-    const NEVER: Duration = Duration::from_secs(1 << 32);
     let now = now();
     now.checked_add(time).unwrap_or_else(|| now + NEVER)
 }
@@ -92,7 +98,10 @@ impl Sleepers {
 /// A time that a thread waits for, as a report says it.
 pub(crate) fn describe_time(deadline: Instant) -> String {
     let left = deadline.saturating_duration_since(now());
-    format!("a time in {} ms", left.as_millis())
+    match left > NEVER / 2 {
+        true => "a time that does not come".to_owned(),
+        false => format!("a time in {} ms", left.as_millis()),
+    }
 }
 
 impl Waited for Time {

@@ -52,7 +52,8 @@ pub struct Thread {
     pub waits_for: Cell<Option<NonNull<dyn Waited>>>,
     /// What comes from outside that it waits for, as long as it has not come.
     pub awaits: Cell<Option<NonNull<dyn Awaited>>>,
-    /// Who is before it in a list of those that wait for such things.
+    /// Who is before it in a list of those that wait for such things, or for a monitor; of one that
+    /// is in no list of the latter, or the first there, nobody.
     pub before: Cell<Option<&'static Thread>>,
     /// Which of their queues it stands in, if in one.
     pub queue: Cell<Option<NonZeroUsize>>,
@@ -212,11 +213,6 @@ impl Fifo {
         self.first.as_ptr().cast()
     }
 
-    /// All of them, in their order.
-    pub fn take(&self) -> Fifo {
-        Fifo { first: Cell::new(self.first.take()), last: Cell::new(self.last.take()) }
-    }
-
     #[inline(always)]
     pub fn push(&self, thread: &'static Thread) {
         thread.next.set(None);
@@ -227,32 +223,90 @@ impl Fifo {
         self.last.set(Some(thread));
     }
 
-    /// Takes this one out, if it is in it.
-    pub fn remove(&self, thread: &'static Thread) -> bool {
-        let mut before: Option<&'static Thread> = None;
-        let mut next = self.first.get();
-        while let Some(found) = next {
-            next = found.next.get();
-            if !ptr::eq(found, thread) {
-                before = Some(found);
-                continue;
+    #[inline(always)]
+    pub fn pop(&self) -> Option<&'static Thread> {
+        let first = self.first.get()?;
+        self.first.set(first.next.get());
+        Some(first)
+    }
+}
+
+/// Threads that wait for a monitor, in the order in which they came. Whoever is among them can be
+/// taken out at once, however many there are.
+#[derive(Debug, Default)]
+pub struct Waiters {
+    first: Cell<Option<&'static Thread>>,
+    last: Cell<Option<&'static Thread>>,
+}
+
+impl Waiters {
+    pub const fn new() -> Waiters {
+        Waiters { first: Cell::new(None), last: Cell::new(None) }
+    }
+
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.first.get().is_none()
+    }
+
+    /// The first, who stays.
+    #[inline(always)]
+    pub fn first(&self) -> Option<&'static Thread> {
+        self.first.get()
+    }
+
+    /// All of them, in their order.
+    pub fn take(&self) -> Waiters {
+        Waiters { first: Cell::new(self.first.take()), last: Cell::new(self.last.take()) }
+    }
+
+    /// The same, so that whoever looks for one of them finds it in no list of this kind.
+    pub fn hide(&self) -> Fifo {
+        let Waiters { first, last } = self.take();
+        let all = std::iter::successors(first.get(), |thread| thread.next.get());
+        all.for_each(|thread| thread.before.set(None));
+        Fifo { first, last }
+    }
+
+    #[inline(always)]
+    pub fn push(&self, thread: &'static Thread) {
+        thread.next.set(None);
+        match self.last.get() {
+            Some(last) if !self.is_empty() => {
+                last.next.set(Some(thread));
+                thread.before.set(Some(last));
             }
-            match before {
-                Some(before) => before.next.set(next),
-                None => self.first.set(next),
-            }
-            if next.is_none() {
-                self.last.set(before);
-            }
-            return true;
+            _ => self.first.set(Some(thread)),
         }
-        false
+        self.last.set(Some(thread));
     }
 
     #[inline(always)]
     pub fn pop(&self) -> Option<&'static Thread> {
         let first = self.first.get()?;
         self.first.set(first.next.get());
+        first.before.set(None);
         Some(first)
+    }
+
+    /// Takes this one out, which is in no other list of this kind, if it is in this one.
+    pub fn remove(&self, thread: &'static Thread) -> bool {
+        let is_first = self.first.get().is_some_and(|first| ptr::eq(first, thread));
+        // Who was before the first has gone.
+        let before = thread.before.take().filter(|_| !is_first);
+        if !is_first && before.is_none() {
+            return false;
+        }
+        // Not before this: of one that is in no list somebody else may write it.
+        let next = thread.next.get();
+        match before {
+            Some(before) => before.next.set(next),
+            None => self.first.set(next),
+        }
+        match next {
+            Some(next) => next.before.set(before),
+            None => self.last.set(before),
+        }
+        true
     }
 }

@@ -86,7 +86,7 @@ fn a_join_a_writer_and_the_maker_of_a_value_are_parts_of_a_circle() {
         drop(named("greta").fork(makes).unwrap());
     });
     let want = "FastThreads wait for each other in a circle and will not go on\n\
-                FastThread 4 `fritz` waits for a lock that FastThread 2 `emil` writes\n\
+                FastThread 4 `fritz` waits for a rwlock that FastThread 2 `emil` writes\n\
                 FastThread 2 `emil` waits for a value that FastThread 3 `greta` makes\n\
                 FastThread 3 `greta` waits for the end of FastThread 4 `fritz`";
     assert_eq!(told, [want]);

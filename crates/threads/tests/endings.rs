@@ -511,7 +511,7 @@ fn a_policy_that_gives_a_thread_of_another_run_ends_the_process() {
         }
     });
     let test = "a_policy_that_gives_a_thread_of_another_run_ends_the_process";
-    aborts(test, "a policy of run 2 gives a thread of run 1");
+    aborts(test, "a policy of run 2 gives FastThread 1 `main` of run 1");
 }
 
 #[test]

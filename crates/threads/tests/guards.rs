@@ -19,10 +19,12 @@ fn check<T: 'static>(main: impl FnOnce() -> T + 'static) -> T {
 #[track_caller]
 fn refusal(main: impl FnOnce() + 'static) -> String {
     let payload = catch_unwind(AssertUnwindSafe(|| run(main))).expect_err("a panic");
-    payload.downcast_ref::<&str>().expect("a text").to_string()
+    payload.downcast_ref::<String>().expect("a text").clone()
 }
 
-const IS_LEFT: &str = "a lock of FastThreads: a guard of it is left of a run that is over";
+const IS_LEFT: &str = "a mutex of FastThreads: a guard of it is left of a run that is over";
+
+const IS_READ: &str = "a rwlock of FastThreads: a guard of it is left of a run that is over";
 
 #[test]
 fn a_mutex_is_free_when_its_guard_is_dropped_outside_of_every_run() {
@@ -51,11 +53,11 @@ fn a_lock_may_be_written_when_all_who_read_or_wrote_it_outside_have_gone() {
     static LOCK: RwLock<()> = RwLock::new(());
     let readers = check(|| [LOCK.read().unwrap(), LOCK.read().unwrap()]);
     for reader in readers {
-        assert_eq!(refusal(|| drop(LOCK.read())), IS_LEFT);
+        assert_eq!(refusal(|| drop(LOCK.read())), IS_READ);
         drop(reader);
     }
     let writer = check(|| LOCK.write().unwrap());
-    assert_eq!(refusal(|| drop(LOCK.read())), IS_LEFT);
+    assert_eq!(refusal(|| drop(LOCK.read())), IS_READ);
     drop(writer);
     check(|| drop(LOCK.write()));
 }
@@ -68,7 +70,7 @@ fn another_run_that_drops_a_guard_has_the_lock_when_the_last_one_is_dropped() {
         drop(first);
         drop(LOCK.read());
     });
-    assert_eq!(said, IS_LEFT);
+    assert_eq!(said, IS_READ);
     check(move || {
         drop(last);
         drop(LOCK.write());

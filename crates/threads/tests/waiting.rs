@@ -363,7 +363,7 @@ fn a_wait_for_a_signal_that_is_cancelled_leaves_no_time_behind() {
         let waiter = waiter.unwrap();
         yield_now();
         let waits_for = report().threads()[1].waits_for.clone();
-        assert!(waits_for.unwrap().starts_with("the signal of a condition, or a time in"));
+        assert!(waits_for.unwrap().starts_with("the signal of a condition, or a time that"));
         waiter.cancel().unwrap();
         // The run ends: the processor sleeps for nobody.
         waiter.join()
@@ -416,7 +416,7 @@ fn a_wait_for_a_permit_that_is_cancelled_leaves_no_time_behind() {
         let waiter = fork(|| Semaphore::new(0).acquire_timeout(Duration::MAX)).unwrap();
         yield_now();
         let waits_for = report().threads()[1].waits_for.clone();
-        assert!(waits_for.unwrap().starts_with("a permit of a semaphore, or a time in"));
+        assert!(waits_for.unwrap().starts_with("a permit of a semaphore, or a time that"));
         waiter.cancel().unwrap();
         // The run ends: the processor sleeps for nobody.
         waiter.join()

@@ -29,7 +29,7 @@ pub(super) unsafe fn end_with<T>(thread: &'static Thread, outcome: Outcome<T>) -
 /// it? What is rare never comes back here, so that nothing has to be saved for it.
 #[inline(always)]
 fn end<T>(thread: &'static Thread, is_to_be_dropped: bool) -> ! {
-    let Some(processor) = here() else { refuse_to_end() };
+    let Some(processor) = here() else { refuse_to_end(thread) };
     if thread.is_rare.get() {
         end_rare::<T>(thread, is_to_be_dropped);
     }
@@ -169,7 +169,7 @@ pub(super) unsafe fn take<T>(thread: &Thread) -> Outcome<T> {
 
 /// A FastThread comes to its end where no processor is: in the child of a fork(2).
 #[cold]
-fn refuse_to_end() -> ! {
-    eprintln!("a FastThread returns: {}: aborting", outside());
+fn refuse_to_end(thread: &Thread) -> ! {
+    eprintln!("{} returns: {}: aborting", thread.title(), outside());
     std::process::abort()
 }
