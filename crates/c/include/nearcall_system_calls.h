@@ -12,6 +12,15 @@
 #ifndef NEARCALL_SYSTEM_CALLS_H
 #define NEARCALL_SYSTEM_CALLS_H
 
+/* What aarch64 does not have, and what takes its place there. */
+#ifdef __aarch64__
+#define NEARCALL_OLD_SYSTEM_CALL(DO, name)
+#define NEARCALL_NEW_SYSTEM_CALL(DO, name) DO(name)
+#else
+#define NEARCALL_OLD_SYSTEM_CALL(DO, name) DO(name)
+#define NEARCALL_NEW_SYSTEM_CALL(DO, name)
+#endif
+
 /* Once bindings are made: for calls of every kind, and for their end. */
 #define NEARCALL_CALLING_SYSTEM_CALLS(DO) \
     DO(accept4) \
@@ -44,7 +53,7 @@
     DO(mprotect) \
     DO(mremap) \
     DO(munmap) \
-    DO(open) \
+    NEARCALL_OLD_SYSTEM_CALL(DO, open) \
     DO(openat) \
     DO(pidfd_open) \
     DO(ppoll) \
@@ -67,20 +76,23 @@
     DO(statx) \
     DO(timerfd_create) \
     DO(timerfd_settime) \
-    DO(unlink) \
+    NEARCALL_OLD_SYSTEM_CALL(DO, unlink) \
+    NEARCALL_NEW_SYSTEM_CALL(DO, unlinkat) \
     DO(write)
 
 /* On top, to make a domain, to import, to export, and for as long as importers are admitted. */
 #define NEARCALL_BINDING_SYSTEM_CALLS(DO) \
     DO(bind) \
-    DO(chmod) \
+    NEARCALL_OLD_SYSTEM_CALL(DO, chmod) \
     DO(connect) \
     DO(epoll_create1) \
     DO(eventfd2) \
+    NEARCALL_NEW_SYSTEM_CALL(DO, fchmodat) \
     DO(flock) \
     DO(getsockname) \
     DO(listen) \
-    DO(mkdir) \
+    NEARCALL_OLD_SYSTEM_CALL(DO, mkdir) \
+    NEARCALL_NEW_SYSTEM_CALL(DO, mkdirat) \
     DO(prlimit64) \
     DO(socket) \
     DO(waitid)

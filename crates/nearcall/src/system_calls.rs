@@ -4,6 +4,8 @@
 //! threads that start and end, memory that is allocated and freed. What a procedure or a program
 //! does itself comes on top. `testkit/tests/confined.rs` has calls of every kind made under filters
 //! of these, and names any other; the clients and servers that `testkit` starts run under both.
+//!
+//! They are those of this program's architecture: aarch64 has no `open`, and `mkdirat` for `mkdir`.
 
 /// What a client and a server need once their bindings are made: for calls of every kind, for
 /// growth, for segments out of line, feeds, descriptors and introductions, for the death of the
@@ -13,6 +15,8 @@ pub const CALLING: &[&str] = &[
     "brk",
     "clock_gettime",
     "clock_nanosleep",
+    #[cfg(target_arch = "aarch64")]
+    "clone",
     "clone3",
     "close",
     "dup3",
@@ -39,6 +43,7 @@ pub const CALLING: &[&str] = &[
     "mprotect",
     "mremap",
     "munmap",
+    #[cfg(not(target_arch = "aarch64"))]
     "open",
     "openat",
     "pidfd_open",
@@ -62,7 +67,10 @@ pub const CALLING: &[&str] = &[
     "statx",
     "timerfd_create",
     "timerfd_settime",
+    #[cfg(not(target_arch = "aarch64"))]
     "unlink",
+    #[cfg(target_arch = "aarch64")]
+    "unlinkat",
     "write",
 ];
 
@@ -70,14 +78,20 @@ pub const CALLING: &[&str] = &[
 /// that goes on exporting admits and refuses whoever comes, so it needs these all the time.
 pub const BINDING: &[&str] = &[
     "bind",
+    #[cfg(not(target_arch = "aarch64"))]
     "chmod",
     "connect",
     "epoll_create1",
     "eventfd2",
+    #[cfg(target_arch = "aarch64")]
+    "fchmodat",
     "flock",
     "getsockname",
     "listen",
+    #[cfg(not(target_arch = "aarch64"))]
     "mkdir",
+    #[cfg(target_arch = "aarch64")]
+    "mkdirat",
     "prlimit64",
     "socket",
     "waitid",

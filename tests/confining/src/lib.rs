@@ -23,6 +23,21 @@ pub use caught::{CAUGHT, STRAYED};
 /// The number of a call that a tracer has skipped, as row T3 has some skipped: nothing is called.
 const SKIPPED: i64 = u32::MAX as i64;
 
+/// What the C library calls where the architecture has no call of x86-64's name.
+fn in_its_place(name: &str) -> &str {
+    if cfg!(target_arch = "x86_64") {
+        return name;
+    }
+    match name {
+        "alarm" => "setitimer",
+        "newfstatat" => "fstatat",
+        "pause" => "ppoll",
+        "pipe" => "pipe2",
+        "readlink" => "readlinkat",
+        other => other,
+    }
+}
+
 /// From here on this process, all its threads, makes no system call but these: one that it tries is
 /// named on the standard error, and ends it.
 ///
@@ -30,6 +45,7 @@ const SKIPPED: i64 = u32::MAX as i64;
 pub fn confine<'n>(names: impl IntoIterator<Item = &'n str>) {
     caught::name_calls();
     let number = |name: &str| {
+        let name = in_its_place(name);
         let call = Sysno::from_str(name).unwrap_or_else(|()| panic!("no system call is {name}"));
         i64::from(call.id())
     };
