@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::cancel::Cancelled;
 use crate::report::Report;
 use crate::run::PROCESSORS_MAX;
-use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN};
+use crate::stack::{STACK_BYTES_MAX, STACK_BYTES_MIN, when_no_memory};
 
 /// Why the caller is no FastThread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,8 @@ impl std::error::Error for Outside {}
 pub enum ForkError {
     /// Only a FastThread forks FastThreads.
     Outside(Outside),
-    /// There is no memory, or no mapping left, for another stack.
+    /// There is no memory, or no mapping left, for another stack: before Linux 6.13 each takes two
+    /// of the 65,530 that a process may have by default (`vm.max_map_count`).
     NoStack {
         /// Bytes of a stack.
         bytes: usize,
@@ -62,7 +63,7 @@ impl fmt::Display for ForkError {
         match self {
             ForkError::Outside(outside) => outside.fmt(f),
             ForkError::NoStack { bytes, source } => {
-                write!(f, "no memory for a stack of {bytes} bytes: {source}")
+                write!(f, "no memory for a stack of {bytes} bytes: {source}{}", when_no_memory())
             }
             ForkError::TooLong { bytes, bytes_max } => write!(
                 f,

@@ -11,6 +11,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
@@ -34,6 +35,18 @@ pub const STACK_BYTES_MAX: usize = 1 << 40;
 
 /// Bytes of a slab, about.
 const SLAB_BYTES: usize = 8 << 20;
+
+/// Whether a guard was a mapping of its own.
+static GUARD_IS_MAPPED: AtomicBool = AtomicBool::new(false);
+
+/// What a kernel means, too, that says that there is no memory for a stack.
+pub fn when_no_memory() -> &'static str {
+    // Relaxed: words alone depend on it, and who says them has met the error itself.
+    match GUARD_IS_MAPPED.load(Ordering::Relaxed) {
+        true => ", or no more mappings (vm.max_map_count): before Linux 6.13 each stack takes two",
+        false => "",
+    }
+}
 
 /// One stack with its guard below.
 #[derive(Clone, Copy, Debug)]
@@ -116,6 +129,8 @@ fn install_guard(guard: *mut c_void) -> Result<(), Errno> {
     if unsafe { libc::madvise(guard, GUARD_BYTES, MADV_GUARD_INSTALL) } == 0 {
         return Ok(());
     }
+    // Relaxed: as where it is read.
+    GUARD_IS_MAPPED.store(true, Ordering::Relaxed);
     // SAFETY: as above.
     unsafe { rustix::mm::mprotect(guard, GUARD_BYTES, MprotectFlags::empty()) }
 }

@@ -1,6 +1,8 @@
 //! Threads that leave a list of many that wait, by a cancel or by their times: each at once,
 //! however many are before it. Were the list gone through, these would take quadratic time.
 
+mod stacks;
+
 use std::time::Duration;
 
 use nearcall_threads::{
@@ -8,7 +10,9 @@ use nearcall_threads::{
 };
 
 /// Enough that half as many steps for each would take minutes.
-const THREADS: u32 = 100_000;
+fn threads() -> u32 {
+    stacks::at_most(100_000)
+}
 
 fn setup(processors: usize) -> Setup {
     Setup::default().stack_bytes(STACK_BYTES_MIN).processors(processors)
@@ -18,28 +22,30 @@ fn setup(processors: usize) -> Setup {
 fn many_that_wait_for_one_condition_are_cancelled_the_last_first() {
     static LOCK: Mutex<u32> = Mutex::new(0);
     static NEVER: Condition = Condition::new();
-    let cancelled = setup(1).run(|| {
+    let count = threads();
+    let cancelled = setup(1).run(move || {
         let waits = || drop(NEVER.wait(LOCK.lock().unwrap()));
-        let threads: Vec<_> = (0..THREADS).map(|_| fork(waits).unwrap()).collect();
+        let threads: Vec<_> = (0..count).map(|_| fork(waits).unwrap()).collect();
         yield_now();
         threads.iter().rev().for_each(|thread| thread.cancel().unwrap());
         let is_cancelled = |joined| matches!(joined, Err(JoinError::Cancelled));
         threads.iter().filter(|thread| is_cancelled(thread.join())).count()
     });
-    assert_eq!(cancelled.unwrap(), THREADS as usize);
+    assert_eq!(cancelled.unwrap(), count as usize);
 }
 
 #[test]
 fn many_that_wait_for_permits_are_late_the_last_first() {
     static NONE: Semaphore = Semaphore::new(0);
+    let count = threads();
     for processors in [1, 2] {
-        let late = setup(processors).run(|| {
+        let late = setup(processors).run(move || {
             let waits = |time| move || !NONE.acquire_timeout(Duration::from_nanos(time));
-            let times = (0..THREADS).map(|at| u64::from(THREADS - at) * 1_000);
+            let times = (0..count).map(|at| u64::from(count - at) * 1_000);
             let threads: Vec<_> = times.map(|time| fork(waits(time)).unwrap()).collect();
             threads.iter().filter(|thread| thread.join().unwrap()).count()
         });
-        assert_eq!(late.unwrap(), THREADS as usize);
+        assert_eq!(late.unwrap(), count as usize);
     }
 }
 

@@ -1,5 +1,7 @@
 //! What programs rely on: fork and join, locks, and what is refused. One fact a test.
 
+mod stacks;
+
 use std::cell::{Cell, RefCell};
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -526,10 +528,10 @@ fn a_deadlock_is_reported_with_names_and_what_each_waits_for() {
 
 #[test]
 fn a_hundred_thousand_threads_wait_and_are_woken() {
-    const THREADS: usize = 100_000;
-    let woken = Setup::default().stack_bytes(STACK_BYTES_MIN).run(|| {
+    let count = stacks::at_most(100_000);
+    let woken = Setup::default().stack_bytes(STACK_BYTES_MIN).run(move || {
         let shared = Arc::new((Mutex::new(0), Condition::new()));
-        let threads: Vec<_> = (0..THREADS)
+        let threads: Vec<_> = (0..count)
             .map(|_| {
                 let shared = Arc::clone(&shared);
                 fork(move || *shared.1.wait(shared.0.lock().unwrap()).unwrap() += 1).unwrap()
@@ -540,7 +542,7 @@ fn a_hundred_thousand_threads_wait_and_are_woken() {
         threads.iter().for_each(|thread| thread.join().unwrap());
         *shared.0.lock().unwrap()
     });
-    assert_eq!(woken.unwrap(), THREADS);
+    assert_eq!(woken.unwrap(), count);
 }
 
 #[test]
