@@ -279,7 +279,7 @@ fn lent_memory_and_feeds_are_the_parents() {
             let (client, feeding) = (world.import(&server), world.import_feeding(&server));
             let mut lent = client.binding().lend(5000).unwrap();
             lent.fill(1);
-            let mut numbers = feeding.numbers(100_000, 0).unwrap();
+            let mut numbers = feeding.numbers(5_000, 0).unwrap();
             assert_eq!(numbers.next().unwrap().unwrap(), 0);
             let mut held = Some((lent, numbers));
             child(|| {
@@ -293,7 +293,7 @@ fn lent_memory_and_feeds_are_the_parents() {
             let (lent, numbers) = held.unwrap();
             assert_eq!(client.sum(&lent).unwrap(), 5000);
             let numbers: Result<Vec<u32>, CallError> = numbers.collect();
-            assert!(numbers.unwrap().into_iter().eq(1..100_000));
+            assert!(numbers.unwrap().into_iter().eq(1..5_000));
             goes_on(&client);
         });
     });
