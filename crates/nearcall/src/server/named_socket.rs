@@ -138,10 +138,10 @@ fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSock
         SocketError::System { source, .. } => system_at("bind", &path)(source),
         other => system_at("bind", &path)(io::Error::other(other.to_string())),
     })?;
-    set_mode(&path, mode)?;
     let metadata = std::fs::symlink_metadata(&path).map_err(system_at("look at", &path))?;
     let file = SocketFile::Own(metadata.dev(), metadata.ino());
-    Ok(NamedSocket { listener, path, file })
+    let outcome = set_mode(&path, mode);
+    NamedSocket { listener, path, file }.once(outcome)
 }
 
 /// Removes a dead server's socket, if there is one. Connecting to anything else is refused alike.
@@ -200,6 +200,12 @@ fn is_free(error: &io::Error) -> bool {
 }
 
 impl NamedSocket {
+    /// Itself, if what was to follow the bind has succeeded: else nobody finds its file.
+    fn once(self, outcome: Result<(), ExportError>) -> Result<NamedSocket, ExportError> {
+        outcome.inspect_err(|_| self.withdraw())?;
+        Ok(self)
+    }
+
     /// Removes the file if it is still ours.
     pub fn withdraw(&self) {
         if self.own_file().is_some() {
@@ -248,6 +254,9 @@ mod tests {
         assert_eq!(std::fs::read(at("file")).unwrap(), b"kept");
         assert!(at("link").is_symlink());
         bind_at("socket").unwrap().withdraw();
+        assert!(!at("socket").exists());
+        let refused = bind_at("socket").unwrap().once(set_mode(&at("file"), 0o600));
+        assert!(refused.err().unwrap().to_string().contains("a regular file is there"));
         assert!(!at("socket").exists());
         std::fs::remove_dir_all(&directory).unwrap();
     }
