@@ -13,7 +13,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::path::{Path, PathBuf};
 
 use nearcall_abi::message::RefusalCode;
-use nearcall_os::Activated;
+use nearcall_os::activation::{self, Activated};
 use nearcall_os::peer::Peer;
 use nearcall_os::socket::{Listener, SocketError, Stream};
 
@@ -67,10 +67,7 @@ pub(super) fn claim(
 fn take_over(name: &str, path: &Path) -> Result<Option<NamedSocket>, ExportError> {
     let doing = "take over the socket that was handed down for";
     let taken = Activated::take(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            let pid = Some(std::process::id());
-            ExportError::AlreadyExported { name: name.to_owned(), pid }
-        }
+        io::ErrorKind::AlreadyExists => already_exported(name, Some(std::process::id())),
         _ => system_at(doing, path)(error),
     })?;
     let Some(taken) = taken else { return Ok(None) };
@@ -123,11 +120,9 @@ fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSock
     match Stream::connect(&path) {
         Ok(stream) => {
             let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
-            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
+            return Err(already_exported(name, pid));
         }
-        Err(SocketError::Busy) => {
-            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid: None });
-        }
+        Err(SocketError::Busy) => return Err(already_exported(name, None)),
         Err(SocketError::System { source, .. }) if is_free(&source) => {}
         Err(other) => {
             return Err(system_at("look at", &path)(io::Error::other(other.to_string())));
@@ -142,6 +137,12 @@ fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSock
     let file = SocketFile::Own(metadata.dev(), metadata.ino());
     let outcome = set_mode(&path, mode);
     NamedSocket { listener, path, file }.once(outcome)
+}
+
+/// Somebody listens, who may have meant to hand the socket down.
+fn already_exported(name: &str, pid: Option<u32>) -> ExportError {
+    let not_taken = activation::why_nothing_is_taken();
+    ExportError::AlreadyExported { name: name.to_owned(), pid, not_taken }
 }
 
 /// Removes a dead server's socket, if there is one. Connecting to anything else is refused alike.
