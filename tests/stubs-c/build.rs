@@ -16,6 +16,7 @@ fn main() {
         "deferring.idl",
         "estacks.idl",
         "lasting.idl",
+        "known.idl",
         "../matrix/idl/statuses.proto",
         "pieces.proto",
     ] {

@@ -1,11 +1,14 @@
 //! What a procedure in Python learns of the call that it serves.
 
+use std::ffi::c_int;
 use std::future::Future;
+use std::os::fd::IntoRawFd;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Waker};
 
 use nearcall::CurrentCall as Served;
+use pyo3::exceptions::PyOSError;
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -29,12 +32,9 @@ pub struct Ending {
 }
 
 /// Who calls, as the system told when it bound.
-#[pyclass(frozen, get_all, module = "nearcall._native")]
+#[pyclass(frozen, module = "nearcall._native")]
 pub struct Importer {
-    /// Its number, for people: another process may have it by now.
-    pid: Option<u32>,
-    uid: Option<u32>,
-    gid: Option<u32>,
+    own: Arc<nearcall::Importer>,
 }
 
 /// The call that this thread serves; `None` outside of a procedure (L54, L55).
@@ -80,13 +80,13 @@ impl CurrentCall {
     /// Who made it.
     #[getter]
     fn importer(&self) -> Importer {
-        self.served.importer().as_ref().into()
+        Importer { own: Arc::clone(self.served.importer()) }
     }
 
     /// Who has introduced the importer; `None`: it came by the name.
     #[getter]
     fn giver(&self) -> Option<Importer> {
-        self.served.giver().map(|giver| giver.as_ref().into())
+        self.served.giver().map(|giver| Importer { own: Arc::clone(giver) })
     }
 
     fn __repr__(&self) -> String {
@@ -112,9 +112,70 @@ impl Ending {
 
 #[pymethods]
 impl Importer {
+    /// Its number, for people: another process may have it by now.
+    #[getter]
+    fn pid(&self) -> Option<u32> {
+        self.own.pid()
+    }
+
+    /// Its user; `None` if this namespace has no number for it.
+    #[getter]
+    fn uid(&self) -> Option<u32> {
+        self.own.uid()
+    }
+
+    /// Its group; `None` likewise.
+    #[getter]
+    fn gid(&self) -> Option<u32> {
+        self.own.gid()
+    }
+
+    /// Whether it is in this group, beside its own one.
+    fn is_in_group(&self, group: u32) -> bool {
+        self.own.is_in_group(group)
+    }
+
+    /// Whether all groups that it is in beside its own one have numbers here: where not, it may be
+    /// in any.
+    #[getter]
+    fn are_groups_all(&self) -> bool {
+        self.own.are_groups_all()
+    }
+
+    /// Its control group, as a path; `None` if the system does not tell, or its binding has gone.
+    ///
+    /// # Cost: some system calls, without the interpreter's lock.
+    fn cgroup(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.own.cgroup())
+    }
+
+    /// Its security label, as it was when it connected; `None` if the system has none.
+    #[getter]
+    fn label(&self) -> Option<&str> {
+        self.own.label()
+    }
+
+    /// A pidfd: what identifies it, and can be read once it has ended. Whoever asked closes it.
+    ///
+    /// # Errors: `OSError`: its binding has gone; it ended so long ago that the kernel has nothing
+    /// more to tell of it; or this process has no room for a descriptor.
+    ///
+    /// # Cost: up to three system calls.
+    fn pidfd(&self, py: Python<'_>) -> PyResult<c_int> {
+        let refused = match self.own.pidfd() {
+            Ok(pidfd) => return Ok(pidfd.into_raw_fd()),
+            Err(refused) => refused,
+        };
+        // By its number Python knows what kind of error it is, and says so by `errno`.
+        let Some(number) = refused.raw_os_error() else { return Err(refused.into()) };
+        let words =
+            py.import(intern!(py, "os"))?.call_method1(intern!(py, "strerror"), (number,))?;
+        Err(PyOSError::new_err((number, words.unbind())))
+    }
+
     fn __repr__(&self) -> String {
         let number = |number: Option<u32>| number.map_or("None".to_owned(), |one| one.to_string());
-        let [pid, uid, gid] = [self.pid, self.uid, self.gid].map(number);
+        let [pid, uid, gid] = [self.pid(), self.uid(), self.gid()].map(number);
         format!("Importer(pid={pid}, uid={uid}, gid={gid})")
     }
 }
@@ -129,11 +190,5 @@ impl CurrentCall {
     /// As the task sees its client that is at the feed which `call` has opened.
     pub fn of_feed(served: Served, call: Py<ServedCall>) -> CurrentCall {
         CurrentCall { served, feed: Some(call) }
-    }
-}
-
-impl From<&nearcall::Importer> for Importer {
-    fn from(importer: &nearcall::Importer) -> Importer {
-        Importer { pid: importer.pid(), uid: importer.uid(), gid: importer.gid() }
     }
 }

@@ -3,8 +3,10 @@ whether its server ends."""
 
 from __future__ import annotations
 
+import errno
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import threading
@@ -77,6 +79,80 @@ def test_who_has_introduced_the_caller(client: typing.Any) -> None:
     assert client.giver() == -1
     introduced = type(client).import_introduced(client.binding.introduce())
     assert introduced.giver() == os.getpid()
+
+
+@pytest.fixture
+def groups() -> typing.Iterator[list[int]]:
+    """The further groups of this process, of which there is one where that may be."""
+    before = os.getgroups()
+    try:
+        os.setgroups([271_828])
+    except PermissionError:
+        yield before
+        return
+    yield os.getgroups()
+    os.setgroups(before)
+
+
+def cgroup() -> str | None:
+    """The control group of this process, as the system tells."""
+    lines = pathlib.Path("/proc/self/cgroup").read_text().splitlines()
+    return next((line[3:] for line in lines if line.startswith("0::")), None)
+
+
+def test_what_else_is_known_of_the_caller_and_of_who_has_introduced_it(
+    witness: Witness, seeing: typing.Any, groups: list[int]
+) -> None:
+    asked: list[nearcall.Importer | None] = []
+
+    class Asking(type(seeing)):  # type: ignore[misc]
+        def seen(self) -> int:
+            asked.extend([current().importer, current().giver])
+            return len(asked)
+
+    with nearcall.export("asking", Asking()):
+        client = witness.WitnessClient.import_("asking")
+        introduced = witness.WitnessClient.import_introduced(client.binding.introduce())
+        assert (client.seen(), introduced.seen()) == (2, 4)
+        importer, nobody, other, giver = asked
+        assert nobody is None
+        for one in [importer, other, giver]:
+            assert one is not None
+            assert all(one.is_in_group(group) for group in groups)
+            assert not one.is_in_group(max(groups, default=0) + 1) and one.are_groups_all
+            assert one.cgroup() == cgroup()
+            assert one.label is None or one.label
+            pidfd = one.pidfd()
+            try:
+                told = pathlib.Path(f"/proc/self/fdinfo/{pidfd}").read_text().splitlines()
+                assert f"Pid:\t{os.getpid()}" in told
+                assert not os.get_inheritable(pidfd)
+            finally:
+                # It is ours: else nobody could.
+                os.close(pidfd)
+
+
+def test_without_room_for_a_descriptor_there_is_no_pidfd(
+    witness: Witness, seeing: typing.Any
+) -> None:
+    asked: list[nearcall.Importer] = []
+
+    class Asking(type(seeing)):  # type: ignore[misc]
+        def seen(self) -> int:
+            asked.append(current().importer)
+            return len(asked)
+
+    with nearcall.export("asked", Asking()):
+        client = witness.WitnessClient.import_("asked")
+        assert client.seen() == 1
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+        try:
+            with pytest.raises(OSError) as raised:
+                asked[0].pidfd()
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        assert raised.value.errno == errno.EMFILE
 
 
 def test_how_long_the_caller_still_waits(client: typing.Any) -> None:

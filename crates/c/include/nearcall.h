@@ -261,6 +261,8 @@ typedef struct nearcall_importer {
     int64_t pid; /* for people: another process may have it by now */
     int64_t uid;
     int64_t gid;
+    const struct nearcall_known *known; /* what nearcall_importer_<...> asks: the call's, as long as
+                                         * that is not released */
 } nearcall_importer;
 
 /* How long a side spins, yields and sleeps while it waits. Knobs, units and defaults are told in
@@ -606,6 +608,21 @@ nearcall_importer nearcall_current_importer(const nearcall_current *call);
 /* Who has introduced that one; false: nobody, it came by the name. A server that decides itself what
  * a user may do decides by both. */
 bool nearcall_current_giver(const nearcall_current *call, nearcall_importer *giver);
+/* What else is known of either of the two, until the call is released. Whether it is in this group,
+ * beside its own one; and whether all those have numbers here: where not, it may be in any. */
+bool nearcall_importer_is_in_group(const nearcall_importer *importer, uint32_t group);
+bool nearcall_importer_are_groups_all(const nearcall_importer *importer);
+/* Its control group, as a path: text of the caller's, for nearcall_free. Null: the system does not
+ * tell, its binding has gone, or there is no memory. Some system calls. */
+char *nearcall_importer_cgroup(const nearcall_importer *importer);
+/* Its security label, as it was when it connected: likewise, without a system call. Null: it has
+ * none, or there is no memory. */
+char *nearcall_importer_label(const nearcall_importer *importer);
+/* A pidfd, which identifies it, and can be read once it has ended: the caller's, who closes it. Below
+ * 0 after an error, whose errno has the other sign: -ENOTCONN, its binding has gone; -EMFILE or
+ * -ENFILE, there is no room for a descriptor; another one, it ended so long ago that the kernel has
+ * nothing more to tell of it. Up to three system calls. */
+int nearcall_importer_pidfd(const nearcall_importer *importer);
 
 /* After an error: whether nothing ran, and another try may help. Later, for what is in the way is not
  * this program's to change; over what nearcall_rebind_<interface> gives, if the binding is revoked

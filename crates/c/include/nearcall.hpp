@@ -25,6 +25,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -362,6 +363,74 @@ inline void threw(nearcall_environment *env, const char *procedure, bool has_ret
 
 } // namespace detail
 
+/* A descriptor that is closed when this goes; -1 is none. */
+class descriptor {
+  public:
+    descriptor() = default;
+    explicit descriptor(int fd) : fd_(fd) {}
+    descriptor(descriptor &&other) noexcept : fd_(other.release()) {}
+    descriptor &operator=(descriptor &&other) noexcept {
+        reset(other.release());
+        return *this;
+    }
+    descriptor(const descriptor &) = delete;
+    descriptor &operator=(const descriptor &) = delete;
+    ~descriptor() { reset(); }
+
+    explicit operator bool() const { return fd_ >= 0; }
+    int get() const { return fd_; }
+    /* It is the caller's from here on. */
+    int release() { return nearcall_handed_over(&fd_); }
+    void reset(int fd = -1) { nearcall_close(std::exchange(fd_, fd)); }
+
+  private:
+    int fd_ = -1;
+};
+
+namespace detail {
+
+/* Text of the library's, and none where C has null. */
+inline std::optional<std::string> told(char *text) {
+    const std::unique_ptr<char, void (*)(void *)> own(text, nearcall_free);
+    return own ? std::optional<std::string>(own.get()) : std::nullopt;
+}
+
+} // namespace detail
+
+/* Who calls, or has introduced who does: pid, uid and gid, below 0 where the system does not tell,
+ * and what else is known of it. Copies share the call. */
+class importer : public nearcall_importer {
+  public:
+    importer(const nearcall_importer &own, std::shared_ptr<nearcall_current> call)
+        : nearcall_importer(own), call_(std::move(call)) {}
+    /* Whether it is in this group, beside its own one. */
+    bool is_in_group(std::uint32_t group) const {
+        return nearcall_importer_is_in_group(this, group);
+    }
+    /* Whether all those have numbers here: where not, it may be in any. */
+    bool are_groups_all() const { return nearcall_importer_are_groups_all(this); }
+    /* Its control group, as a path; none if the system does not tell, or its binding has gone. Some
+     * system calls. */
+    std::optional<std::string> cgroup() const {
+        return detail::told(nearcall_importer_cgroup(this));
+    }
+    /* Its security label, as it was when it connected; none if it has none. */
+    std::optional<std::string> label() const { return detail::told(nearcall_importer_label(this)); }
+    /* A pidfd, the caller's own: what identifies it, and can be read once it has ended. Throws
+     * std::system_error: its binding has gone (ENOTCONN), there is no room for a descriptor, or it
+     * ended so long ago that the kernel has nothing more to tell of it. */
+    descriptor pidfd() const {
+        const int pidfd = nearcall_importer_pidfd(this);
+        if (pidfd < 0) {
+            throw std::system_error(-pidfd, std::generic_category(), "the pidfd of an importer");
+        }
+        return descriptor(pidfd);
+    }
+
+  private:
+    std::shared_ptr<nearcall_current> call_;
+};
+
 /* The call that a thread serves, as its procedure sees its client. Any thread may ask it: once the
  * procedure has returned it is cancelled. */
 class current {
@@ -378,12 +447,12 @@ class current {
         return left_ns == UINT64_MAX ? std::nullopt
                                      : std::optional(std::chrono::nanoseconds(left_ns));
     }
-    nearcall_importer importer() const { return nearcall_current_importer(own_.get()); }
+    nearcall::importer importer() const { return {nearcall_current_importer(own_.get()), own_}; }
     /* Who has introduced the importer. */
-    std::optional<nearcall_importer> giver() const {
+    std::optional<nearcall::importer> giver() const {
         nearcall_importer giver{};
         bool is_any = nearcall_current_giver(own_.get(), &giver);
-        return is_any ? std::optional(giver) : std::nullopt;
+        return is_any ? std::optional<nearcall::importer>({giver, own_}) : std::nullopt;
     }
 
   private:
@@ -504,30 +573,6 @@ class room {
 
   private:
     nearcall_served *own_;
-};
-
-/* A descriptor that is closed when this goes; -1 is none. */
-class descriptor {
-  public:
-    descriptor() = default;
-    explicit descriptor(int fd) : fd_(fd) {}
-    descriptor(descriptor &&other) noexcept : fd_(other.release()) {}
-    descriptor &operator=(descriptor &&other) noexcept {
-        reset(other.release());
-        return *this;
-    }
-    descriptor(const descriptor &) = delete;
-    descriptor &operator=(const descriptor &) = delete;
-    ~descriptor() { reset(); }
-
-    explicit operator bool() const { return fd_ >= 0; }
-    int get() const { return fd_; }
-    /* It is the caller's from here on. */
-    int release() { return nearcall_handed_over(&fd_); }
-    void reset(int fd = -1) { nearcall_close(std::exchange(fd_, fd)); }
-
-  private:
-    int fd_ = -1;
 };
 
 namespace detail {

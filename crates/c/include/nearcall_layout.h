@@ -88,10 +88,11 @@ NEARCALL_ASSERT(offsetof(nearcall_export_options, directory) == 16);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, runs_on_estacks) == 24);
 NEARCALL_ASSERT(offsetof(nearcall_export_options, exceptions) == 32);
 
-NEARCALL_ASSERT(sizeof(nearcall_importer) == 24);
+NEARCALL_ASSERT(sizeof(nearcall_importer) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_importer, pid) == 0);
 NEARCALL_ASSERT(offsetof(nearcall_importer, uid) == 8);
 NEARCALL_ASSERT(offsetof(nearcall_importer, gid) == 16);
+NEARCALL_ASSERT(offsetof(nearcall_importer, known) == 24);
 
 NEARCALL_ASSERT(sizeof(nearcall_put) == 32);
 NEARCALL_ASSERT(offsetof(nearcall_put, bytes) == 0);

@@ -7,10 +7,10 @@
 //! ```
 
 use std::any::Any;
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
+use std::{fmt, io};
 
 use nearcall_core::{RevokeReason, WaitPolicy};
 use nearcall_os::forks::{self, InChild, Listed};
@@ -155,6 +155,9 @@ impl Default for DomainOptions {
 
 impl Domain {
     /// This process's part, with the usual options. Starts one thread, which sleeps.
+    ///
+    /// # Errors: the system refuses the thread, or a descriptor: which, the error says; its source
+    /// is the system's own.
     pub fn new() -> io::Result<Domain> {
         Domain::with_options(DomainOptions::default())
     }
@@ -162,7 +165,7 @@ impl Domain {
     /// The same with knobs.
     pub fn with_options(options: DomainOptions) -> io::Result<Domain> {
         if !options.is_dumpable {
-            peer::forbid_dumps()?;
+            peer::forbid_dumps().map_err(system("forbid that others look into this process"))?;
         }
         let core = Arc::new(DomainCore::new(options)?);
         Housekeeping::start(&core)?;
@@ -213,6 +216,31 @@ impl Domain {
 
     pub(crate) fn core(&self) -> &Arc<DomainCore> {
         &self.life.core
+    }
+}
+
+/// What the system has refused to a domain that is made, and its word.
+#[derive(Debug)]
+struct Refused {
+    doing: &'static str,
+    reason: io::Error,
+}
+
+/// An error of the same kind, which says what was refused.
+pub(crate) fn system(doing: &'static str) -> impl FnOnce(io::Error) -> io::Error {
+    move |reason| io::Error::new(reason.kind(), Refused { doing, reason })
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Refused { doing, reason } = self;
+        write!(f, "{doing}: {reason}")
+    }
+}
+
+impl std::error::Error for Refused {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.reason)
     }
 }
 

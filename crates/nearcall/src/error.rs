@@ -333,6 +333,9 @@ pub enum ExportError {
         name: String,
         /// The process that does, if the system tells.
         pid: Option<u32>,
+        /// Why nothing is taken of what was handed down to somebody (systemd's socket activation):
+        /// which variable says what; `None`: nothing was, or it is taken.
+        not_taken: Option<String>,
     },
     /// A rule of the policy is not one for this interface.
     Policy(RuleError),

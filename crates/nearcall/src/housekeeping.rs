@@ -25,7 +25,7 @@ use self::lives::Lives;
 use self::unclaimed::{Captures, Unclaimed};
 use crate::audit::Cause;
 use crate::client::binding::ClientBinding;
-use crate::domain::DomainCore;
+use crate::domain::{DomainCore, system};
 use crate::server::binding::ServerBinding;
 use crate::server::clerk::ClerkCore;
 use crate::server::handshake::{Handshake, Progress};
@@ -117,8 +117,8 @@ struct UnderWay {
 impl Housekeeping {
     pub fn new() -> io::Result<Housekeeping> {
         let housekeeping = Housekeeping {
-            poller: Poller::new()?,
-            waker: Waker::new()?,
+            poller: Poller::new().map_err(system("make an epoll set for housekeeping"))?,
+            waker: Waker::new().map_err(system("make an eventfd that wakes housekeeping"))?,
             watched: Mutex::default(),
             handshakes: Mutex::default(),
             paused: Mutex::default(),
@@ -131,7 +131,8 @@ impl Housekeeping {
             debts_paid: Mutex::default(),
             has_ended: AtomicBool::new(false),
         };
-        housekeeping.poller.add(&housekeeping.waker, WAKER)?;
+        let watched = housekeeping.poller.add(&housekeeping.waker, WAKER);
+        watched.map_err(system("watch the eventfd that wakes housekeeping"))?;
         Ok(housekeeping)
     }
 

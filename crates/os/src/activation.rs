@@ -6,6 +6,7 @@
 //! LISTEN_FDS   how many there are, from descriptor 3 on
 //! ```
 
+use std::ffi::OsStr;
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -63,10 +64,34 @@ fn taken() -> MutexGuard<'static, Vec<PathBuf>> {
 
 /// Descriptors that were handed down to this process.
 fn handed_down() -> impl Iterator<Item = RawFd> {
-    let number = |name| std::env::var(name).ok()?.parse::<u32>().ok();
-    let is_ours = number("LISTEN_PID").is_some_and(|pid| pid == std::process::id());
-    let count = number("LISTEN_FDS").filter(|_| is_ours).unwrap_or(0);
+    let count = count().unwrap_or(0);
     FIRST..FIRST.saturating_add_unsigned(count)
+}
+
+/// Why nothing is taken of what was handed down to somebody, in words; `None`: it is, or nothing
+/// was.
+pub fn why_nothing_is_taken() -> Option<String> {
+    count().err()
+}
+
+fn count() -> Result<u32, String> {
+    let [pid, count] = ["LISTEN_PID", "LISTEN_FDS"].map(std::env::var_os);
+    count_by(pid.as_deref(), count.as_deref(), std::process::id())
+}
+
+/// How many were handed down to the process `own`, or what says that none were.
+fn count_by(pid: Option<&OsStr>, count: Option<&OsStr>, own: u32) -> Result<u32, String> {
+    let number = |text: &OsStr| text.to_str()?.parse::<u32>().ok();
+    match (pid, count) {
+        (None, _) => Ok(0),
+        (Some(pid), _) if number(pid) != Some(own) => {
+            Err(format!("LISTEN_PID is {pid:?}, and this is process {own}"))
+        }
+        (Some(_), None) => Err("LISTEN_FDS is not set".to_owned()),
+        (Some(_), Some(count)) => {
+            number(count).ok_or_else(|| format!("LISTEN_FDS is {count:?}, which is no count"))
+        }
+    }
 }
 
 /// A descriptor of ours for the socket that this number stands for, if that is bound to the path.
@@ -101,6 +126,28 @@ fn is_at(socket: impl AsFd, path: &Path) -> bool {
         let file = std::fs::symlink_metadata(path).ok()?;
         Some((file.dev(), file.ino()))
     };
-    let bound = Path::new(std::ffi::OsStr::from_bytes(bound));
+    let bound = Path::new(OsStr::from_bytes(bound));
     file(bound).is_some_and(|bound| Some(bound) == file(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_takes_nothing_is_told_by_which_variable() {
+        let count = |pid: Option<&'static str>, count: Option<&'static str>| {
+            count_by(pid.map(OsStr::new), count.map(OsStr::new), 12)
+        };
+        assert_eq!(count(None, Some("2")), Ok(0));
+        assert_eq!(count(Some("12"), Some("2")), Ok(2));
+        for (pid, fds, why) in [
+            (Some("7"), Some("2"), r#"LISTEN_PID is "7", and this is process 12"#),
+            (Some("none"), Some("2"), r#"LISTEN_PID is "none", and this is process 12"#),
+            (Some("12"), Some("two"), r#"LISTEN_FDS is "two", which is no count"#),
+            (Some("12"), None, "LISTEN_FDS is not set"),
+        ] {
+            assert_eq!(count(pid, fds), Err(why.to_owned()));
+        }
+    }
 }

@@ -84,7 +84,11 @@ impl Listener {
         let address = address(path)?;
         let socket = new_socket()?;
         rustix::net::bind(&socket, &address).map_err(failed("bind"))?;
-        rustix::net::listen(&socket, BACKLOG).map_err(failed("listen"))?;
+        if let Err(errno) = rustix::net::listen(&socket, BACKLOG) {
+            // Where nobody will ever listen nobody is to look.
+            let _ = std::fs::remove_file(path);
+            return Err(failed("listen")(errno));
+        }
         Ok(Listener { socket, is_sole: true })
     }
 

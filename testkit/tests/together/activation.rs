@@ -27,7 +27,7 @@ const STARTED: Duration = Duration::from_secs(20);
 
 /// Hands the socket down that is its standard error, as the second of two descriptors. What the
 /// server says of errors is heard where its lines are.
-const HAND_DOWN: &str = r#"exec 3</dev/null 4<&2 2>&1; LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@""#;
+const HAND_DOWN: &str = "exec 3</dev/null 4<&2 2>&1;";
 
 /// What systemd does with a `ListenSequentialPacket=`.
 struct Activator {
@@ -69,8 +69,14 @@ impl Activator {
     }
 
     fn start(&self, rest: &[&str]) -> Started {
+        self.start_by("LISTEN_PID=$$ LISTEN_FDS=2", rest)
+    }
+
+    /// The same with these variables.
+    fn start_by(&self, variables: &str, rest: &[&str]) -> Started {
+        let hand_down = format!("{HAND_DOWN} {variables} exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
-        command.args(["-c", HAND_DOWN, env!("CARGO_BIN_EXE_testkit-server")]);
+        command.args(["-c", &hand_down, env!("CARGO_BIN_EXE_testkit-server")]);
         command.arg(self.directory.path()).arg(NAME).args(rest);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(self.socket.try_clone().unwrap());
@@ -201,6 +207,20 @@ fn it_is_taken_once_at_a_time() {
     assert_eq!(server.line(), exported);
     activator.import(&Domain::new().unwrap()).unwrap().null().unwrap();
     server.end();
+}
+
+#[test]
+fn who_takes_nothing_of_what_was_handed_down_is_told_by_which_variable() {
+    for (variables, why) in [
+        ("LISTEN_PID=1 LISTEN_FDS=2", r#"LISTEN_PID is "1", and this is process"#),
+        ("LISTEN_PID=$$ LISTEN_FDS=two", r#"LISTEN_FDS is "two", which is no count"#),
+    ] {
+        let activator = Activator::new(SocketType::SEQPACKET);
+        let mut server = activator.start_by(variables, &["again"]);
+        let (line, own) = (server.line(), std::process::id());
+        let exported = format!(r#""{NAME}" is already exported, by process {own}; "#);
+        assert!(line.starts_with(&exported) && line.contains(why), "{line}");
+    }
 }
 
 #[test]

@@ -32,6 +32,11 @@ pub mod witnessed {
     include!(concat!(env!("OUT_DIR"), "/witness.rs"));
 }
 
+/// What procedures know of their callers.
+pub mod knowing {
+    include!(concat!(env!("OUT_DIR"), "/known.rs"));
+}
+
 /// What procedures do that take as long as their server lives.
 pub mod lasted {
     include!(concat!(env!("OUT_DIR"), "/lasting.rs"));

@@ -83,7 +83,7 @@ fn assert_interfaces(text: &mut String) {
         is_awaited
     );
     assert_options(text);
-    record!(text, super::current::ImporterRecord, "nearcall_importer", pid, uid, gid);
+    record!(text, super::current::ImporterRecord, "nearcall_importer", pid, uid, gid, known);
 }
 
 /// Of what imports and exports may be told.

@@ -321,7 +321,8 @@ mod tests {
         assert!(BindError::TimedOut { name: name(), waited }.may_retry());
         assert!(!BindError::NotAdmitted { name: name(), reason: reason() }.may_retry());
         assert!(!BindError::NoIntroduction(reason()).may_retry());
-        assert!(ExportError::AlreadyExported { name: name(), pid: None }.may_retry());
+        let (pid, not_taken) = (None, None);
+        assert!(ExportError::AlreadyExported { name: name(), pid, not_taken }.may_retry());
         let (what, interface) = (name(), "files::Files");
         assert!(!ExportError::NoRoom { what, limit: 1, needed: 1, interface }.may_retry());
     }

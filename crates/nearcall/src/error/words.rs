@@ -210,11 +210,15 @@ impl fmt::Display for ExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ExportError::Name(name) => name.fmt(f),
-            ExportError::AlreadyExported { name, pid: Some(pid) } => {
-                write!(f, "{name:?} is already exported, by process {pid}")
-            }
-            ExportError::AlreadyExported { name, pid: None } => {
-                write!(f, "{name:?} is already exported")
+            ExportError::AlreadyExported { name, pid, not_taken } => {
+                write!(f, "{name:?} is already exported")?;
+                if let Some(pid) = pid {
+                    write!(f, ", by process {pid}")?;
+                }
+                match not_taken {
+                    Some(why) => write!(f, "; nothing is taken that was handed down: {why}"),
+                    None => Ok(()),
+                }
             }
             ExportError::Policy(wrong) => wrong.fmt(f),
             ExportError::NoRoom { what, limit, needed, interface } => {

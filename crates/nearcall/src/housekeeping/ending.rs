@@ -8,7 +8,7 @@ use std::sync::Arc;
 use nearcall_core::RevokeReason;
 
 use super::{Housekeeping, Watched, keep};
-use crate::domain::DomainCore;
+use crate::domain::{DomainCore, system};
 
 /// One of the things to do at an end.
 type Part = fn(&Arc<DomainCore>);
@@ -40,7 +40,8 @@ impl Housekeeping {
             }
             end(&core);
         };
-        thread.spawn(lives).map(drop)
+        let started = thread.spawn(lives).map(drop);
+        started.map_err(system("start the thread that keeps house"))
     }
 }
 

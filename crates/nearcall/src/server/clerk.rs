@@ -149,10 +149,6 @@ impl Clerk {
         entries: impl Entries,
         options: ExportOptions,
     ) -> Result<Clerk, ExportError> {
-        let system = |doing: &str| {
-            let doing = doing.to_owned();
-            move |reason| ExportError::System { doing, reason }
-        };
         let shared = domain.core();
         let entries = boxed_entries(shared, entries, &options);
         let entries = entries.map_err(system("make E-stacks"))?;
@@ -178,9 +174,12 @@ impl Clerk {
             replies: Mutex::default(),
         });
         shared.quotas.ask_system(&shared.options);
-        shared.processors.start(shared).map_err(system("start server processors"))?;
-        let watched = shared.housekeeping.watch_clerk(shared, &core);
-        let token = watched.map_err(system("watch the clerk's socket"))?;
+        Clerk::watched(domain, core)
+    }
+
+    /// Of whom importers are let in from here on; if not, nobody finds its socket's file.
+    fn watched(domain: &Domain, core: Arc<ClerkCore>) -> Result<Clerk, ExportError> {
+        let token = watch(domain.core(), &core).inspect_err(|_| core.socket.withdraw())?;
         let clerk = Clerk { core, token, domain: domain.clone() };
         // Who ends the domain turns away at whatever is watched by then.
         domain.core().check_open().map_err(system("export"))?;
@@ -249,6 +248,19 @@ impl Clerk {
     fn is_of(&self, binding: &ServerBinding) -> bool {
         Arc::ptr_eq(&binding.entries, &self.core.entries)
     }
+}
+
+/// Has a clerk's importers be noticed, and their calls run; the token that it is watched by.
+fn watch(shared: &Arc<DomainCore>, core: &Arc<ClerkCore>) -> Result<u64, ExportError> {
+    shared.processors.start(shared).map_err(system("start server processors"))?;
+    let watched = shared.housekeeping.watch_clerk(shared, core);
+    watched.map_err(system("watch the clerk's socket"))
+}
+
+/// What the system has refused.
+fn system(doing: &str) -> impl FnOnce(io::Error) -> ExportError {
+    let doing = doing.to_owned();
+    move |reason| ExportError::System { doing, reason }
 }
 
 impl Drop for Clerk {
@@ -452,6 +464,25 @@ mod tests {
     use nearcall_os::socket::Stream;
 
     use super::*;
+    use crate::testing::{Null, null_interface};
+
+    static INTERFACE: InterfaceDescriptor =
+        null_interface(&[AStackClass { block_bytes: 64, count: 1 }]);
+
+    #[test]
+    fn an_export_whose_socket_cannot_be_watched_leaves_no_file() {
+        let directory = std::env::temp_dir().join(format!("nearcall-watch-{}", std::process::id()));
+        let scope = Some(Scope::Directory(directory.clone()));
+        let options = ExportOptions { scope, ..ExportOptions::default() };
+        let domain = Domain::new().unwrap();
+        let clerk = Clerk::export_with(&domain, "watch", Null(&INTERFACE), options).unwrap();
+        assert!(clerk.path().exists());
+        // The system refuses to watch it twice.
+        let refused = Clerk::watched(&domain, Arc::clone(&clerk.core)).unwrap_err().to_string();
+        assert!(refused.starts_with("watch the clerk's socket: "), "{refused}");
+        assert!(!clerk.path().exists());
+        std::fs::remove_dir_all(&directory).unwrap();
+    }
 
     #[test]
     fn whom_the_system_does_not_tell_is_no_owner_and_learns_why() {

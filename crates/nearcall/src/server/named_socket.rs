@@ -13,7 +13,7 @@ use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt}
 use std::path::{Path, PathBuf};
 
 use nearcall_abi::message::RefusalCode;
-use nearcall_os::Activated;
+use nearcall_os::activation::{self, Activated};
 use nearcall_os::peer::Peer;
 use nearcall_os::socket::{Listener, SocketError, Stream};
 
@@ -67,10 +67,7 @@ pub(super) fn claim(
 fn take_over(name: &str, path: &Path) -> Result<Option<NamedSocket>, ExportError> {
     let doing = "take over the socket that was handed down for";
     let taken = Activated::take(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            let pid = Some(std::process::id());
-            ExportError::AlreadyExported { name: name.to_owned(), pid }
-        }
+        io::ErrorKind::AlreadyExists => already_exported(name, Some(std::process::id())),
         _ => system_at(doing, path)(error),
     })?;
     let Some(taken) = taken else { return Ok(None) };
@@ -123,11 +120,9 @@ fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSock
     match Stream::connect(&path) {
         Ok(stream) => {
             let pid = Peer::of(&stream).ok().and_then(|peer| peer.pid);
-            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid });
+            return Err(already_exported(name, pid));
         }
-        Err(SocketError::Busy) => {
-            return Err(ExportError::AlreadyExported { name: name.to_owned(), pid: None });
-        }
+        Err(SocketError::Busy) => return Err(already_exported(name, None)),
         Err(SocketError::System { source, .. }) if is_free(&source) => {}
         Err(other) => {
             return Err(system_at("look at", &path)(io::Error::other(other.to_string())));
@@ -138,10 +133,16 @@ fn bind(name: &str, scope: &Scope, path: PathBuf, mode: u32) -> Result<NamedSock
         SocketError::System { source, .. } => system_at("bind", &path)(source),
         other => system_at("bind", &path)(io::Error::other(other.to_string())),
     })?;
-    set_mode(&path, mode)?;
     let metadata = std::fs::symlink_metadata(&path).map_err(system_at("look at", &path))?;
     let file = SocketFile::Own(metadata.dev(), metadata.ino());
-    Ok(NamedSocket { listener, path, file })
+    let outcome = set_mode(&path, mode);
+    NamedSocket { listener, path, file }.once(outcome)
+}
+
+/// Somebody listens, who may have meant to hand the socket down.
+fn already_exported(name: &str, pid: Option<u32>) -> ExportError {
+    let not_taken = activation::why_nothing_is_taken();
+    ExportError::AlreadyExported { name: name.to_owned(), pid, not_taken }
 }
 
 /// Removes a dead server's socket, if there is one. Connecting to anything else is refused alike.
@@ -200,6 +201,12 @@ fn is_free(error: &io::Error) -> bool {
 }
 
 impl NamedSocket {
+    /// Itself, if what was to follow the bind has succeeded: else nobody finds its file.
+    fn once(self, outcome: Result<(), ExportError>) -> Result<NamedSocket, ExportError> {
+        outcome.inspect_err(|_| self.withdraw())?;
+        Ok(self)
+    }
+
     /// Removes the file if it is still ours.
     pub fn withdraw(&self) {
         if self.own_file().is_some() {
@@ -248,6 +255,9 @@ mod tests {
         assert_eq!(std::fs::read(at("file")).unwrap(), b"kept");
         assert!(at("link").is_symlink());
         bind_at("socket").unwrap().withdraw();
+        assert!(!at("socket").exists());
+        let refused = bind_at("socket").unwrap().once(set_mode(&at("file"), 0o600));
+        assert!(refused.err().unwrap().to_string().contains("a regular file is there"));
         assert!(!at("socket").exists());
         std::fs::remove_dir_all(&directory).unwrap();
     }

@@ -22,6 +22,7 @@ mod growing;
 mod hostile;
 mod install;
 mod judging;
+mod knowing;
 mod lacking;
 mod lending;
 mod misfit;
