@@ -8,7 +8,7 @@
 //! bounded, returns for no reason at times, and proves nothing: the caller looks at the word again
 //! and decides. All waiters are woken, because the first in line may be an impostor.
 
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
@@ -21,7 +21,7 @@ use crate::{clock, return_stack};
 /// Most words that [`wait_any`] can watch.
 pub const WORDS_MAX: usize = 128;
 
-/// How long [`wait_any`] sleeps on one word where the kernel cannot watch several (before 5.16).
+/// How long [`wait_for_a_slice`] sleeps.
 const SINGLE_SLICE: Duration = Duration::from_millis(1);
 
 /// Why a wait came back.
@@ -115,7 +115,8 @@ fn flags(is_own: bool) -> Flags {
 }
 
 /// Sleeps while every word holds what is expected of it, at most `timeout`; `None`: without end.
-/// With no word at all it reports a change.
+/// With no word at all it reports a change, and before Linux 5.16 once a millisecond, whoever was
+/// woken.
 ///
 /// Panics over [`WORDS_MAX`] words.
 ///
@@ -133,8 +134,25 @@ pub fn wait_any(words: &[Watched<'_>], timeout: Option<Duration>) -> Woken {
     let result = rustix::thread::futex::waitv(&waits, none, deadline.as_ref(), clock);
     return_stack::refill();
     match result {
-        Err(Errno::NOSYS) => first.wait(timeout.unwrap_or(SINGLE_SLICE).min(SINGLE_SLICE)),
+        Err(Errno::NOSYS) => wait_for_a_slice(words, *first, timeout),
         result => outcome(result),
+    }
+}
+
+/// [`wait_any`] where the kernel cannot watch several words (before 5.16): the first is slept on,
+/// for a short time, and then all are to be looked at.
+#[cold]
+fn wait_for_a_slice(words: &[Watched<'_>], first: Watched<'_>, timeout: Option<Duration>) -> Woken {
+    // Relaxed: as the kernel reads a word that it watches; who is told of a change reads it anew.
+    if words.iter().any(|watched| watched.word.load(Ordering::Relaxed) != watched.expected) {
+        return Woken::Changed;
+    }
+    match timeout.filter(|timeout| *timeout <= SINGLE_SLICE) {
+        Some(timeout) => first.wait(timeout),
+        None => match first.wait(SINGLE_SLICE) {
+            Woken::TimedOut => Woken::Changed,
+            woken => woken,
+        },
     }
 }
 
@@ -151,8 +169,6 @@ fn outcome(result: Result<usize, Errno>) -> Woken {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use nearcall_abi::BellLine;
 
     use super::*;
@@ -190,6 +206,9 @@ mod tests {
         let word = AtomicU32::new(1);
         assert_eq!(wait(&word, 0, Duration::MAX), Woken::Changed);
         assert_eq!(wait_any(&[Watched::own(&word, 0)], Some(Duration::MAX)), Woken::Changed);
+        if !watches_several() {
+            return;
+        }
         std::thread::scope(|scope| {
             let waiter =
                 scope.spawn(|| wait_any(&[Watched::shared(&word, 1)], Some(Duration::MAX)));
@@ -231,7 +250,36 @@ mod tests {
     }
 
     #[test]
+    fn where_one_word_alone_can_be_watched_a_slice_ends_as_a_change() {
+        let (word, other) = (AtomicU32::new(0), AtomicU32::new(0));
+        let words = [&word, &other].map(|word| Watched::own(word, 0));
+        let sleep = |timeout| wait_for_a_slice(&words, words[0], timeout);
+        assert_eq!(sleep(None), Woken::Changed);
+        assert_eq!(sleep(Some(Duration::MAX)), Woken::Changed);
+        assert_eq!(sleep(Some(Duration::ZERO)), Woken::TimedOut);
+        // Relaxed: one thread's.
+        other.store(1, Ordering::Relaxed);
+        assert_eq!(sleep(Some(Duration::ZERO)), Woken::Changed);
+    }
+
+    /// Whether this kernel watches several words. A test that needs one says so where not.
+    fn watches_several() -> bool {
+        let word = AtomicU32::new(0);
+        let waits = [Watched::own(&word, 1).among_others()];
+        let none = WaitvFlags::empty();
+        let outcome = rustix::thread::futex::waitv(&waits, none, None, ClockId::Monotonic);
+        let is_there = outcome != Err(Errno::NOSYS);
+        if !is_there {
+            println!("no futex_waitv before Linux 5.16");
+        }
+        is_there
+    }
+
+    #[test]
     fn any_of_the_words_wakes() {
+        if !watches_several() {
+            return;
+        }
         let words = [const { AtomicU32::new(0) }; WORDS_MAX];
         let watched = words.each_ref().map(|word| Watched::shared(word, 0));
         std::thread::scope(|scope| {
@@ -243,6 +291,9 @@ mod tests {
 
     #[test]
     fn an_own_word_wakes_one_by_one_and_among_others() {
+        if !watches_several() {
+            return;
+        }
         let (word, other) = (AtomicU32::new(0), AtomicU32::new(0));
         let among = [Watched::shared(&other, 0), Watched::own(&word, 0)];
         std::thread::scope(|scope| {
