@@ -58,8 +58,8 @@ fn die_as_a_parent(world: &World, by: By, mut said: PipeWriter, mut told: PipeRe
     unreachable!("it was killed");
 }
 
-/// Waits until a process does nothing any more. Before Linux 5.16 a server wakes up a thousand times
-/// a second.
+/// Waits until a process does nothing any more. Before Linux 5.16 a server wakes up a thousand
+/// times a second.
 fn await_rest(pid: u32) {
     if kernel::is_before(5, 16) {
         return;
