@@ -25,8 +25,16 @@ const PACKAGES: [&str; 4] = ["nearcall-os", "nearcall", "nearcall-threads", "tes
 
 /// Programs of theirs that do not, and take an hour there, models and tests of the campaign's rows;
 /// and those that hold times against each other.
-const NOT_RUN: [&str; 7] =
-    ["model", "schedules", "interpreted", "testkit", "fairness", "reallocation", "spinning"];
+const NOT_RUN: [&str; 8] = [
+    "model",
+    "schedules",
+    "interpreted",
+    "testkit",
+    "fairness",
+    "reallocation",
+    "spinning",
+    "waits",
+];
 
 /// What the emulated machine loads before it sees the files of this one.
 const MODULES: [&str; 5] = ["virtio_pci", "virtio_mmio", "9pnet_virtio", "9p", "overlay"];
