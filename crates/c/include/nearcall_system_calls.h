@@ -27,6 +27,7 @@
     DO(brk) \
     DO(clock_gettime) \
     DO(clock_nanosleep) \
+    NEARCALL_NEW_SYSTEM_CALL(DO, clone) \
     DO(clone3) \
     DO(close) \
     DO(dup3) \
