@@ -83,7 +83,7 @@ def test_nothing_that_inherits_keeps_a_client_from_being_shown(tills: typing.Any
 
 
 SHUT_DOWN = """
-import sys
+import sys, time
 
 sys.path.insert(0, sys.argv[1])
 import nearcall, tills
@@ -99,6 +99,9 @@ class Till(tills.TillServer):
 exported = nearcall.export("till-over", Till())
 client = tills.TillClient.import_("till-over")
 nearcall.shut_down()
+# The server's end is told to clients behind it.
+while not client.binding.is_revoked:
+    time.sleep(0.001)
 print(exported, exported.clerk, client, sep="\\n")
 """
 
