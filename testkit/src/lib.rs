@@ -19,7 +19,6 @@ pub mod freezer;
 pub mod hosting;
 pub mod introducing;
 pub mod judging;
-pub mod kernel;
 pub mod longer;
 pub mod passing;
 pub mod records;

@@ -11,6 +11,7 @@
 //! measured there means anything.
 
 use std::cell::RefCell;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -95,25 +96,34 @@ pub fn run(root: &Path, unpacked: &Path, only: &[String]) -> Result<(), Failed> 
     fill(&work.join("root"), unpacked, &modules, &programs)?;
     pack(&work.join("root"), &archive)?;
 
-    let (failed, is_over) = (RefCell::new(Vec::new()), RefCell::new(false));
+    let said = RefCell::new(Said::default());
     let command = emulator(root, machine, &kernel(unpacked)?, &archive);
-    let outcome = step::counted(
-        command,
-        "tests",
-        step::summed(|line| {
-            failed.borrow_mut().extend(line.strip_prefix(HAS_FAILED).map(str::to_owned));
-            *is_over.borrow_mut() |= line == AT_THE_END;
-            step::tests_passed(line)
-        }),
-    );
-    let failed = failed.into_inner();
-    if !failed.is_empty() {
-        return Err(Failed(format!("of {}, failed: {}", programs.len(), failed.join(", "))));
+    let hear = step::summed(|line| said.borrow_mut().hear(line));
+    step::counted(command, "tests", hear).and(said.into_inner().judge())
+}
+
+/// What the emulated machine has said of its programs.
+#[derive(Default)]
+struct Said {
+    failed: Vec<String>,
+    is_over: bool,
+}
+
+impl Said {
+    /// How many tests the line says have passed.
+    fn hear(&mut self, line: &str) -> usize {
+        self.failed.extend(line.strip_prefix(HAS_FAILED).map(str::to_owned));
+        self.is_over |= line == AT_THE_END;
+        step::tests_passed(line)
     }
-    if !is_over.into_inner() {
-        return Err(Failed("the emulated machine ended before all tests had run".to_owned()));
+
+    fn judge(self) -> Result<(), Failed> {
+        if !self.failed.is_empty() {
+            return Err(Failed(format!("failed there: {}", self.failed.join(", "))));
+        }
+        let early = || Failed("the emulated machine ended before all tests had run".to_owned());
+        self.is_over.then_some(()).ok_or_else(early)
     }
-    outcome
 }
 
 /// The directory of modules in what was unpacked.
@@ -150,15 +160,21 @@ fn programs(root: &Path, machine: &Machine, only: &[String]) -> Result<Vec<Progr
         }),
         _ => None,
     });
+    choose(programs.collect(), only)
+}
+
+fn choose(programs: Vec<Program>, only: &[String]) -> Result<Vec<Program>, Failed> {
+    let is_there = |name: &String| programs.iter().any(|program| program.name == *name);
+    if let Some(name) = only.iter().find(|name| !is_there(name)) {
+        let mut names: Vec<_> = programs.iter().map(|program| program.name.as_str()).collect();
+        names.sort_unstable();
+        return Err(Failed(format!("no program of tests is {name:?}, of {}", names.join(", "))));
+    }
     let is_wanted = |program: &Program| match only.is_empty() {
         true => !NOT_RUN.contains(&program.name.as_str()),
         false => only.contains(&program.name),
     };
-    let programs: Vec<_> = programs.filter(is_wanted).collect();
-    match programs.is_empty() {
-        true => Err(Failed(format!("no program of tests is called {}", only.join(" or ")))),
-        false => Ok(programs),
-    }
+    Ok(programs.into_iter().filter(is_wanted).collect())
 }
 
 /// What the emulated machine begins with: the first program, a shell, modules, and the list.
@@ -197,10 +213,11 @@ fn load(unpacked: &Path, modules: &Path, into: &Path) -> Result<(), Failed> {
         if seen.iter().any(|other| other == path) {
             continue;
         }
-        let is_packed = path.ends_with(".xz");
-        let bytes = match is_packed {
-            true => run_to_end(Command::new("xz").args(["--decompress", "--stdout", path]))?,
-            false => fs::read(path).map_err(at(Path::new(path)))?,
+        let unpacks = |program| run_to_end(Command::new(program).args(["-d", "-c", path]));
+        let bytes = match Path::new(path).extension().and_then(OsStr::to_str) {
+            Some("xz") => unpacks("xz")?,
+            Some("zst") => unpacks("zstd")?,
+            _ => fs::read(path).map_err(at(Path::new(path)))?,
         };
         let name = into.join(format!("{:03}.ko", seen.len()));
         fs::write(&name, bytes).map_err(at(&name))?;
@@ -261,4 +278,45 @@ fn write(path: &Path, text: &str) -> Result<(), Failed> {
 
 fn at(path: &Path) -> impl Fn(io::Error) -> Failed {
     move |error| Failed(format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(lines: &[&str]) -> (usize, Result<(), String>) {
+        let mut said = Said::default();
+        let passed = lines.iter().map(|line| said.hear(line)).sum();
+        (passed, said.judge().map_err(|failed| failed.0))
+    }
+
+    #[test]
+    fn a_machine_that_ends_early_or_a_program_that_fails_has_not_passed() {
+        let (passed, failed) = ("test result: ok. 3 passed; 0 failed", "failed: forks");
+        assert_eq!(judged(&["==> forks", passed, AT_THE_END]), (3, Ok(())));
+        let early = "the emulated machine ended before all tests had run".to_owned();
+        assert_eq!(judged(&["==> forks", passed]), (3, Err(early)));
+        let said = "failed there: forks".to_owned();
+        assert_eq!(judged(&[passed, failed, AT_THE_END]), (3, Err(said)));
+    }
+
+    #[test]
+    fn a_program_that_there_is_not_is_named() {
+        let program = |name: &str| Program {
+            name: name.to_owned(),
+            executable: PathBuf::new(),
+            directory: PathBuf::new(),
+        };
+        let chosen = |only: &[&str]| {
+            let only: Vec<_> = only.iter().map(|name| (*name).to_owned()).collect();
+            let programs = ["forks", "waits", "model"].map(program).into();
+            let chosen = choose(programs, &only).map_err(|failed| failed.0)?;
+            Ok(chosen.into_iter().map(|program| program.name).collect::<Vec<_>>())
+        };
+        let names = |names: &[&str]| Ok(names.iter().map(|name| (*name).to_owned()).collect());
+        assert_eq!(chosen(&[]), names(&["forks"]));
+        assert_eq!(chosen(&["waits"]), names(&["waits"]));
+        let unknown = "no program of tests is \"fork\", of forks, model, waits".to_owned();
+        assert_eq!(chosen(&["waits", "fork"]), Err::<Vec<String>, _>(unknown));
+    }
 }

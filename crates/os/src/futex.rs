@@ -262,17 +262,13 @@ mod tests {
         assert_eq!(sleep(Some(Duration::ZERO)), Woken::Changed);
     }
 
-    /// Whether this kernel watches several words. A test that needs one says so where not.
+    /// Whether this kernel watches several words, which a test says that needs one that does.
     fn watches_several() -> bool {
-        let word = AtomicU32::new(0);
-        let waits = [Watched::own(&word, 1).among_others()];
-        let none = WaitvFlags::empty();
-        let outcome = rustix::thread::futex::waitv(&waits, none, None, ClockId::Monotonic);
-        let is_there = outcome != Err(Errno::NOSYS);
-        if !is_there {
-            println!("no futex_waitv before Linux 5.16");
+        let is_old = lacking::kernel_is_before(5, 16);
+        if is_old {
+            lacking::lacking("futex_waitv, of Linux 5.16");
         }
-        is_there
+        !is_old
     }
 
     #[test]

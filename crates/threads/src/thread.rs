@@ -234,64 +234,57 @@ impl Fifo {
 /// Threads that wait for a monitor, in the order in which they came. Whoever is among them can be
 /// taken out at once, however many there are.
 #[derive(Debug, Default)]
-pub struct Waiters {
-    first: Cell<Option<&'static Thread>>,
-    last: Cell<Option<&'static Thread>>,
-}
+pub struct Waiters(Fifo);
 
 impl Waiters {
     pub const fn new() -> Waiters {
-        Waiters { first: Cell::new(None), last: Cell::new(None) }
+        Waiters(Fifo::new())
     }
 
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
-        self.first.get().is_none()
+        self.0.is_empty()
     }
 
     /// The first, who stays.
     #[inline(always)]
     pub fn first(&self) -> Option<&'static Thread> {
-        self.first.get()
+        self.0.first()
     }
 
     /// All of them, in their order.
     pub fn take(&self) -> Waiters {
-        Waiters { first: Cell::new(self.first.take()), last: Cell::new(self.last.take()) }
+        let Fifo { first, last } = &self.0;
+        Waiters(Fifo { first: Cell::new(first.take()), last: Cell::new(last.take()) })
     }
 
     /// The same, so that whoever looks for one of them finds it in no list of this kind.
     pub fn hide(&self) -> Fifo {
-        let Waiters { first, last } = self.take();
-        let all = std::iter::successors(first.get(), |thread| thread.next.get());
+        let Waiters(hidden) = self.take();
+        let all = std::iter::successors(hidden.first(), |thread| thread.next.get());
         all.for_each(|thread| thread.before.set(None));
-        Fifo { first, last }
+        hidden
     }
 
     #[inline(always)]
     pub fn push(&self, thread: &'static Thread) {
-        thread.next.set(None);
-        match self.last.get() {
-            Some(last) if !self.is_empty() => {
-                last.next.set(Some(thread));
-                thread.before.set(Some(last));
-            }
-            _ => self.first.set(Some(thread)),
+        if !self.is_empty() {
+            thread.before.set(self.0.last.get());
         }
-        self.last.set(Some(thread));
+        self.0.push(thread);
     }
 
     #[inline(always)]
     pub fn pop(&self) -> Option<&'static Thread> {
-        let first = self.first.get()?;
-        self.first.set(first.next.get());
+        let first = self.0.pop()?;
         first.before.set(None);
         Some(first)
     }
 
     /// Takes this one out, which is in no other list of this kind, if it is in this one.
     pub fn remove(&self, thread: &'static Thread) -> bool {
-        let is_first = self.first.get().is_some_and(|first| ptr::eq(first, thread));
+        let Fifo { first, last } = &self.0;
+        let is_first = first.get().is_some_and(|first| ptr::eq(first, thread));
         // Who was before the first has gone.
         let before = thread.before.take().filter(|_| !is_first);
         if !is_first && before.is_none() {
@@ -301,11 +294,11 @@ impl Waiters {
         let next = thread.next.get();
         match before {
             Some(before) => before.next.set(next),
-            None => self.first.set(next),
+            None => first.set(next),
         }
         match next {
             Some(next) => next.before.set(before),
-            None => self.last.set(before),
+            None => last.set(before),
         }
         true
     }

@@ -46,6 +46,16 @@ pub fn lacking(what: &str) {
     }
 }
 
+/// Whether the kernel is older than this version, and so has not what came with it.
+///
+/// # Panics: it does not say which it is.
+pub fn kernel_is_before(major: u32, minor: u32) -> bool {
+    let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").expect("its release");
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|n| n.parse().ok());
+    let found = numbers.next().zip(numbers.next()).expect("a version of two numbers");
+    found < (major, minor)
+}
+
 /// What an environment of Python's is made with, and says if it cannot be.
 const ASKED: &str = r#"
 import sys
