@@ -4,6 +4,7 @@ inlet. What they share with the feeds of other servers is in ``test_feeds.py``."
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import gc
 import os
 import sys
@@ -15,6 +16,7 @@ import unittest.mock
 import pytest
 
 import nearcall
+import nearcall.waiting
 from test_awaited_servers import comes, served
 from test_feeds import NEVER
 
@@ -150,6 +152,47 @@ def test_a_feed_that_nobody_holds_when_its_task_is_cancelled_is_given_up(passing
         asyncio.run(all())
         comes(lambda: all_ends[0].cancelled, 12)
     gc.collect()
+    assert told == []
+
+
+@pytest.mark.parametrize("way", ["comes", "goes"])
+def test_a_loop_that_ends_with_an_error_nobody_waits_for_tells_nothing(
+    passing: Module, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    make, _ = ending(passing)
+    told: list[typing.Any] = []
+    thread = concurrent.futures.ThreadPoolExecutor(1)
+    monkeypatch.setattr(nearcall.waiting, "_threads", lambda: thread)
+    free = threading.Event()
+
+    async def main() -> None:
+        client = passing.FeedingAsyncClient.import_("unwaited")
+        if way == "comes":
+            opened = await client.numbers(5, 0)
+            # Its next item never comes.
+            assert await anext(opened) == 0
+            asked = anext(opened)
+        else:
+            opened = await client.sum()
+            # Its batch goes behind this, when the feed is over.
+            thread.submit(free.wait, 60)
+            asked = opened.flush()
+        task = asyncio.create_task(asked)
+        await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await opened.aclose()
+        free.set()
+        # The loop is told of the batch when this is over, and goes round once more.
+        thread.submit(int).result(60)
+
+    with served("unwaited", make), thread:
+        loop = asyncio.new_event_loop()
+        loop.set_exception_handler(lambda _, found: told.append(found))
+        loop.run_until_complete(main())
+        loop.close()
+        gc.collect()
     assert told == []
 
 

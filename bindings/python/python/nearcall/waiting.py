@@ -264,10 +264,17 @@ def _threads() -> concurrent.futures.ThreadPoolExecutor:
     return concurrent.futures.ThreadPoolExecutor(THREADS_MAX, "nearcall")
 
 
-def _seen(batch: asyncio.Future[typing.Any]) -> None:
-    """A batch that nobody waits for any more may fail: that is no news for anybody."""
-    if not batch.cancelled():
-        batch.exception()
+def _outcome(
+    call: typing.Callable[..., Waited], *arguments: object
+) -> typing.Callable[[], Waited]:
+    """What a call evaluates to or raises, for whoever asks. A future of the loop's that has an
+    exception is told as lost when nobody has asked, and of a batch nobody has to."""
+    outcome = concurrent.futures.Future[Waited]()
+    try:
+        outcome.set_result(call(*arguments))
+    except Exception as raised:
+        outcome.set_exception(raised)
+    return outcome.result
 
 
 class AsyncFeed(typing.Generic[Came]):
@@ -282,7 +289,9 @@ class AsyncFeed(typing.Generic[Came]):
         #: Of the thread that waits for a batch, and holds what comes as long.
         self._cancellation = Cancellation()
         self._items: typing.Iterator[Came] = iter(())
-        self._pending: asyncio.Future[list[typing.Any] | None] | None = None
+        self._pending: (
+            asyncio.Future[typing.Callable[[], list[typing.Any] | None]] | None
+        ) = None
 
     def __repr__(self) -> str:
         return shown(self, "_coming")
@@ -304,15 +313,10 @@ class AsyncFeed(typing.Generic[Came]):
 
     async def _batch(self) -> list[typing.Any] | None:
         if self._pending is None:
-            self._pending = in_thread(self._cancellation.run, self._coming.batch)
-            self._pending.add_done_callback(_seen)
-        try:
-            batch = await asyncio.shield(self._pending)
-        except Exception:
-            self._pending = None
-            raise
+            self._pending = in_thread(_outcome, self._cancellation.run, self._coming.batch)
+        outcome = await asyncio.shield(self._pending)
         self._pending = None
-        return batch
+        return outcome()
 
     async def aclose(self) -> None:
         """Gives up what has not come yet; whoever waits for it has an error."""
@@ -338,7 +342,7 @@ class AsyncSink(typing.Generic[Sent, Made]):
 
     def __init__(self, going: Going) -> None:
         self._going = going
-        self._pending: asyncio.Future[None] | None = None
+        self._pending: asyncio.Future[typing.Callable[[], None]] | None = None
 
     def __repr__(self) -> str:
         return shown(self, "_going")
@@ -352,7 +356,7 @@ class AsyncSink(typing.Generic[Sent, Made]):
     async def flush(self) -> None:
         """As :meth:`Sink.flush`."""
         await self._settled()
-        self._pending = in_thread(self._going.flush)
+        self._pending = in_thread(_outcome, self._going.flush)
         await self._settled()
 
     async def end(self) -> Made:
@@ -368,12 +372,9 @@ class AsyncSink(typing.Generic[Sent, Made]):
     async def _settled(self) -> None:
         if self._pending is None:
             return
-        try:
-            await asyncio.shield(self._pending)
-        except Exception:
-            self._pending = None
-            raise
+        outcome = await asyncio.shield(self._pending)
         self._pending = None
+        outcome()
 
     async def aclose(self) -> None:
         """Gives it up, if it was not ended."""
