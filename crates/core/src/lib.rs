@@ -24,6 +24,8 @@ pub mod bell;
 
 pub mod fault;
 
+pub mod length;
+
 pub mod index;
 
 pub mod astack_list;

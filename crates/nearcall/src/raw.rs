@@ -73,7 +73,6 @@ pub use twice::{PendingTwice, Tries};
 pub use variable::Variable;
 
 pub(crate) use served::ServedCall;
-pub(crate) use variable::OUT_OF_LINE_END_MAX;
 
 use crate::error::{CallError, OverBound, UsageError};
 pub use crate::error::{Failure, Reason};

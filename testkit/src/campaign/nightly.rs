@@ -10,7 +10,7 @@ use super::report::Stopped;
 pub const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// What `cargo xtask campaign` builds its program with, too.
-const PROFILE: &str = "campaign";
+pub const PROFILE: &str = "campaign";
 
 /// `cargo` of the nightly toolchain, with a target directory of its own for `purpose`.
 ///

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use nearcall_abi::head::flag;
 use nearcall_abi::{ReplyLine, Status};
-use nearcall_core::PeerFault;
+use nearcall_core::{PeerFault, length};
 use nearcall_os::HeadWords;
 use nearcall_os::descriptor::DescriptorKind;
 use nearcall_os::segment::Segment;
@@ -21,7 +21,6 @@ use super::element::Element;
 use super::incoming::Incoming;
 use super::malformed::Malformed;
 use super::marshal::Marshal;
-use super::variable::OUT_OF_LINE_END_MAX;
 use crate::client::binding::Grip;
 use crate::error::{CallError, NotExecuted};
 use crate::passed::Due;
@@ -271,11 +270,7 @@ fn find_results(
     if status > u16::MAX.into() {
         return Err(Box::new(not_returned(grip, procedure, status)));
     }
-    let is_out_of_line = words.origin() & flag::OUT_OF_LINE != 0;
-    let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { grip.astack.capacity_bytes() };
-    if message_bytes > limit {
-        return Err(fault(PeerFault::MessageBytes { claimed: message_bytes, limit }));
-    }
+    length::judge(message_bytes, words.origin(), grip.astack.capacity_bytes()).map_err(fault)?;
     let generation = grip.astack.peer_line::<ReplyLine>().generation();
     grip.reply_segment(generation).map_err(fault)
 }

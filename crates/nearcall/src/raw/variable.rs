@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use nearcall_abi::layout::BLOCK_BYTES_MAX;
-use nearcall_abi::{MESSAGE_BYTES_MAX, RequestLine};
+use nearcall_abi::RequestLine;
 use nearcall_core::progress;
 use nearcall_os::segment::Segment;
 use nearcall_os::span::{SpanMut, Way};
@@ -12,11 +11,6 @@ use nearcall_os::span::{SpanMut, Way};
 use super::area::Outgoing;
 use super::element::{COUNT_BYTES, Element, counted_bytes, element_bytes};
 use crate::client::lent::OpaqueIn;
-
-/// Most that a message with an out-of-line part may claim to be long: the longest variable part
-/// behind the longest fixed part.
-pub(crate) const OUT_OF_LINE_END_MAX: u32 =
-    MESSAGE_BYTES_MAX + BLOCK_BYTES_MAX + nearcall_abi::INLINE_BYTES;
 
 /// Bytes that are copied between two looks at how far the other side is: at most, what one
 /// processor's second-level cache hands to another's without having to make room.

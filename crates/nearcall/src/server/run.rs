@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use nearcall_abi::head::flag;
 use nearcall_abi::{AStackHead, INLINE_BYTES, ReplyLine, RequestLine, Status, deadline};
 use nearcall_core::claim::Taken;
+use nearcall_core::length::{self, Place};
 use nearcall_core::turn::{self, Reply};
 use nearcall_core::{ClaimedIndex, Mode, PeerFault, Sequence, claim};
 use nearcall_os::HeadWords;
@@ -20,7 +21,7 @@ use super::current;
 use super::estacks;
 use crate::audit::Cause;
 use crate::client::linkage::OutOfLine;
-use crate::raw::{Arguments, OUT_OF_LINE_END_MAX, Outcome, Refusal, Replied, ServedCall};
+use crate::raw::{Arguments, Outcome, Refusal, Replied, ServedCall};
 use crate::region::origin_word;
 
 /// In place of a status: nothing is wrong, but the reply may come later.
@@ -270,16 +271,13 @@ fn find_arguments(
     if class != wanted {
         return Err(PeerFault::ClassOfProcedure { claimed: class, wanted });
     }
-    let is_out_of_line = words.origin() & flag::OUT_OF_LINE != 0;
-    let limit = if is_out_of_line { OUT_OF_LINE_END_MAX } else { astack.capacity_bytes() };
-    if words.message_bytes() > limit {
-        return Err(PeerFault::MessageBytes { claimed: words.message_bytes(), limit });
+    match length::judge(words.message_bytes(), words.origin(), astack.capacity_bytes())? {
+        Place::InPlace => Ok(None),
+        Place::OutOfLine => {
+            let generation = astack.peer_line::<RequestLine>().generation();
+            astack.record().request_segment(generation).map(Some)
+        }
     }
-    if !is_out_of_line {
-        return Ok(None);
-    }
-    let generation = astack.peer_line::<RequestLine>().generation();
-    astack.record().request_segment(generation).map(Some)
 }
 
 /// Enters the procedure of a call that may have a deadline.
