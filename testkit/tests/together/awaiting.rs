@@ -471,6 +471,36 @@ fn who_is_woken_for_an_astack_and_does_not_look_is_passed_by() {
 }
 
 #[test]
+fn who_waits_for_an_astack_has_one_that_was_captured_later() {
+    check(|world| {
+        let server = world.serve("awaiting");
+        let client = world.import(&server);
+        let calls = client.awaiting();
+        let is_captured_later = |milliseconds| {
+            let begin = Instant::now();
+            let mut all: Vec<_> =
+                (0..ASTACKS).map(|_| Box::pin(calls.doze(milliseconds))).collect();
+            let all_sleep = all.iter_mut().all(|call| falls_asleep(call.as_mut()));
+            let sleeper = Sleeper::new();
+            let waker = Waker::from(Arc::clone(&sleeper));
+            let mut waiting = pin!(calls.null());
+            let waits = poll(waiting.as_mut(), &waker).is_pending();
+            drop(all);
+            let is_before_the_replies =
+                begin.elapsed() < Duration::from_millis(u64::from(milliseconds));
+            let end = Instant::now() + WOKEN;
+            while waits && poll(waiting.as_mut(), &waker).is_pending() {
+                assert!(Instant::now() < end, "A-stacks are free, and nobody is woken");
+                thread::park_timeout(WOKEN);
+            }
+            wait_until_none_is_captured(&client);
+            all_sleep && waits && is_before_the_replies
+        };
+        assert!(is_so_beside(50, is_captured_later));
+    });
+}
+
+#[test]
 fn a_dropped_call_is_captured_until_the_server_lets_go() {
     check(|world| {
         let server = world.serve("awaiting");
