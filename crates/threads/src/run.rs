@@ -162,7 +162,7 @@ impl Setup {
         unsafe { team.free() };
         match outcome? {
             Ok(result) => Ok(result),
-            Err(payload) => resume_unwind(payload),
+            Err(unwound) => resume_unwind(unwound.payload),
         }
     }
 
