@@ -13,8 +13,8 @@
 //! else may have been faster.
 //!
 //! An A-stack that was captured comes back without a word (L55): while there are such, and somebody
-//! waits, the herald looks after them. One that is captured later counts as well, so it is the queue
-//! that has the herald do so, and not who waits.
+//! waits, the herald looks after them. One that is captured later counts as well, so it is the
+//! queue that has the herald do so, and not who waits.
 //!
 //! Who is woken may never look: its task may wait for something else first, even for one of those
 //! behind it. So as long as somebody is behind it the herald comes by now and then, and one that
