@@ -178,6 +178,16 @@ pub(crate) struct Unwound {
 }
 
 impl Unwound {
+    /// What a thread's outcome has for a payload.
+    pub fn of(payload: Box<dyn Any + Send>) -> Unwound {
+        *payload.downcast().expect("it was signed where it was caught")
+    }
+
+    /// The same, left where it is.
+    pub fn seen(payload: &(dyn Any + Send)) -> &Unwound {
+        payload.downcast_ref().expect("it was signed where it was caught")
+    }
+
     /// Whether it was by a cancel, and not by a panic.
     pub fn is_cancelled(&self) -> bool {
         self.payload.is::<Cancelled>()

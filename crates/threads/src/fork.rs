@@ -13,6 +13,7 @@
 //! of its threads, and where the two lie below it is known from their types, so that neither has to
 //! be noted.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -42,8 +43,8 @@ use self::ending::{drop_unwanted, end_with, take};
 /// Bases of stacks are multiples of this.
 const LINE_BYTES: usize = 64;
 
-/// What a thread leaves behind.
-pub(crate) type Outcome<T> = Result<T, Box<Unwound>>;
+/// What a thread leaves behind; if it has unwound, an [`Unwound`].
+pub(crate) type Outcome<T> = Result<T, Box<dyn Any + Send>>;
 
 /// A FastThread that was forked. Dropping it lets the thread go on alone.
 ///
@@ -342,10 +343,20 @@ where
 /// What comes of `body`, with which `thread` ends.
 #[inline(always)]
 fn caught<T>(thread: &Thread, body: impl FnOnce() -> T) -> Outcome<T> {
-    catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
-        // Now, because the name does not outlast the thread.
-        Box::new(Unwound { thread: thread.told(), payload })
-    })
+    let mut outcome = catch_unwind(AssertUnwindSafe(body));
+    // In place, so that a result is not moved once more.
+    if let Err(payload) = &mut outcome {
+        sign(thread, payload);
+    }
+    outcome
+}
+
+/// Notes who has unwound. Now, because the name does not outlast the thread.
+#[cold]
+#[inline(never)]
+fn sign(thread: &Thread, payload: &mut Box<dyn Any + Send>) {
+    let unwound = mem::replace(payload, Box::new(()));
+    *payload = Box::new(Unwound { thread: thread.told(), payload: unwound });
 }
 
 /// A thread was cancelled before it began; its closure was moved off its stack.
@@ -398,7 +409,7 @@ impl<T> Forked<T> {
         }
         // SAFETY: S1: it has ended, and whoever has emptied `self.thread` has the result.
         unsafe { take_and_give(&processor.stacks, thread) }
-            .map_err(|unwound| JoinError::of(*unwound))
+            .map_err(|payload| JoinError::of(Unwound::of(payload)))
     }
 
     /// Whether the thread has ended, so that a join would not wait; also if its result was taken.
