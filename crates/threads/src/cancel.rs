@@ -121,7 +121,7 @@ pub fn is_cancelled() -> bool {
 ///     child.cancel().unwrap();
 ///     child.join()
 /// });
-/// assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled)));
+/// assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled(_))));
 /// ```
 pub fn shield<R>(body: impl FnOnce() -> R) -> R {
     let _shield = here().map(|processor| {

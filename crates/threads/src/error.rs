@@ -83,17 +83,50 @@ impl std::error::Error for ForkError {
     }
 }
 
+/// Which FastThread something is about: its number, and its name if it has one. `Debug` shows the
+/// same words as `Display`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Title {
+    number: u64,
+    name: Option<Box<str>>,
+}
+
+impl Title {
+    pub(crate) fn new(number: u64, name: Option<Box<str>>) -> Title {
+        Title { number, name }
+    }
+
+    /// Its number, as reports and policies have it: 1 is the first of a run.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Its name, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+impl fmt::Display for Title {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "FastThread {} `{name}`", self.number),
+            None => write!(f, "FastThread {}", self.number),
+        }
+    }
+}
+
 /// Why a join brought no result. `Debug` shows the same words as `Display`: `unwrap` says them.
 #[non_exhaustive]
 pub enum JoinError {
     /// The thread panicked, with this.
     Panicked(Payload),
-    /// The thread was cancelled, and did not begin or ended before it was done.
-    Cancelled,
+    /// This thread was cancelled, and did not begin or ended before it was done.
+    Cancelled(Title),
     /// The thread was joined before, and its result was taken.
     AlreadyJoined,
-    /// A thread would wait for its own end.
-    JoinsItself,
+    /// This thread would wait for its own end.
+    JoinsItself(Title),
     /// Only a FastThread joins FastThreads. The thread can still be joined by one.
     Outside(Outside),
 }
@@ -102,12 +135,12 @@ impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             JoinError::Panicked(payload) => match payload.message() {
-                Some(message) => write!(f, "the FastThread panicked: {message}"),
-                None => f.write_str("the FastThread panicked"),
+                Some(message) => write!(f, "{} panicked: {message}", payload.thread()),
+                None => write!(f, "{} panicked", payload.thread()),
             },
-            JoinError::Cancelled => f.write_str("the FastThread was cancelled"),
+            JoinError::Cancelled(thread) => write!(f, "{thread} was cancelled"),
             JoinError::AlreadyJoined => f.write_str("the FastThread was joined before"),
-            JoinError::JoinsItself => f.write_str("a FastThread joins itself"),
+            JoinError::JoinsItself(thread) => write!(f, "{thread} joins itself"),
             JoinError::Outside(outside) => outside.fmt(f),
         }
     }
@@ -116,29 +149,68 @@ impl fmt::Display for JoinError {
 impl std::error::Error for JoinError {}
 
 impl JoinError {
-    /// What a thread has unwound with.
+    /// The thread that it is about; nothing where it has none, or was joined before.
+    pub fn thread(&self) -> Option<&Title> {
+        match self {
+            JoinError::Panicked(payload) => Some(payload.thread()),
+            JoinError::Cancelled(thread) | JoinError::JoinsItself(thread) => Some(thread),
+            JoinError::AlreadyJoined | JoinError::Outside(_) => None,
+        }
+    }
+
+    /// How a thread has ended.
     #[cold]
-    pub(crate) fn of(payload: Box<dyn Any + Send>) -> JoinError {
-        match payload.is::<Cancelled>() {
-            true => JoinError::Cancelled,
+    pub(crate) fn of(unwound: Unwound) -> JoinError {
+        let is_cancelled = unwound.is_cancelled();
+        let Unwound { thread, payload } = unwound;
+        match is_cancelled {
+            true => JoinError::Cancelled(thread),
             // In a mutex, as it need not be `Sync`, and errors that `?` takes often have to be.
-            false => JoinError::Panicked(Payload(Box::new(Mutex::new(payload)))),
+            false => JoinError::Panicked(Payload(Box::new((Mutex::new(payload), thread)))),
         }
     }
 }
 
+/// What a thread leaves behind that has unwound: who it was, and with what.
+pub(crate) struct Unwound {
+    pub thread: Title,
+    pub payload: Box<dyn Any + Send>,
+}
+
+impl Unwound {
+    /// What a thread's outcome has for a payload.
+    pub fn of(payload: Box<dyn Any + Send>) -> Unwound {
+        *payload.downcast().expect("it was signed where it was caught")
+    }
+
+    /// The same, left where it is.
+    pub fn seen(payload: &(dyn Any + Send)) -> &Unwound {
+        payload.downcast_ref().expect("it was signed where it was caught")
+    }
+
+    /// Whether it was by a cancel, and not by a panic.
+    pub fn is_cancelled(&self) -> bool {
+        self.payload.is::<Cancelled>()
+    }
+}
+
 /// What a thread has panicked with.
-pub struct Payload(Box<Mutex<Box<dyn Any + Send>>>);
+pub struct Payload(Box<(Mutex<Box<dyn Any + Send>>, Title)>);
 
 impl Payload {
     /// As [`std::panic::resume_unwind`] raises it again, and to be downcast.
     pub fn into_inner(self) -> Box<dyn Any + Send> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.0.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread.
+    pub fn thread(&self) -> &Title {
+        &self.0.1
     }
 
     /// What the panic said, if it said it in words.
     pub fn message(&self) -> Option<String> {
-        let payload = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let payload = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         let text = payload.downcast_ref::<&'static str>().map(|text| (*text).to_owned());
         text.or_else(|| payload.downcast_ref::<String>().cloned())
     }
@@ -147,6 +219,12 @@ impl Payload {
 impl fmt::Debug for Payload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Payload").field(&self.message()).finish()
+    }
+}
+
+impl fmt::Debug for Title {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -255,10 +333,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unwrap_says_what_a_thread_has_panicked_with() {
-        let payload = |payload| Payload(Box::new(Mutex::new(payload)));
-        let error = JoinError::Panicked(payload(Box::new("no more")));
-        assert_eq!(format!("{error:?}"), "the FastThread panicked: no more");
-        assert_eq!(format!("{:?}", payload(Box::new(7))), "Payload(None)");
+    fn unwrap_says_which_thread_has_panicked_and_with_what() {
+        let joined = |name: Option<&str>, payload| {
+            let thread = Title::new(7, name.map(Box::from));
+            JoinError::of(Unwound { thread, payload })
+        };
+        let error = joined(Some("reader"), Box::new("no more"));
+        assert_eq!(format!("{error:?}"), "FastThread 7 `reader` panicked: no more");
+        let error = joined(None, Box::new(7));
+        assert_eq!(format!("{error:?}"), "FastThread 7 panicked");
+        let JoinError::Panicked(payload) = error else { panic!("{error}") };
+        assert_eq!(format!("{payload:?}"), "Payload(None)");
+        let error = joined(Some("reader"), Box::new(Cancelled));
+        assert_eq!(format!("{error}"), "FastThread 7 `reader` was cancelled");
+        assert_eq!(error.thread().and_then(Title::name), Some("reader"));
     }
 }

@@ -22,7 +22,7 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 use std::ptr::NonNull;
 
 use crate::cancel::Unwind;
-use crate::error::{ForkError, JoinError, Outside};
+use crate::error::{ForkError, JoinError, Outside, Unwound};
 use crate::kernel::catch_unwind;
 use crate::place::Place;
 use crate::processor::{Processor, here, here_for, outside};
@@ -43,7 +43,7 @@ use self::ending::{drop_unwanted, end_with, take};
 /// Bases of stacks are multiples of this.
 const LINE_BYTES: usize = 64;
 
-/// What a thread leaves behind.
+/// What a thread leaves behind; if it has unwound, an [`Unwound`].
 pub(crate) type Outcome<T> = Result<T, Box<dyn Any + Send>>;
 
 /// A FastThread that was forked. Dropping it lets the thread go on alone.
@@ -335,9 +335,28 @@ where
         // SAFETY: S1: S2.
         unsafe { never_begin::<F, T>(thread, body) };
     }
-    let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(body));
+    let outcome: Outcome<T> = caught(thread, body);
     // SAFETY: S2.
     unsafe { end_with(thread, outcome) }
+}
+
+/// What comes of `body`, with which `thread` ends.
+#[inline(always)]
+fn caught<T>(thread: &Thread, body: impl FnOnce() -> T) -> Outcome<T> {
+    let mut outcome = catch_unwind(AssertUnwindSafe(body));
+    // In place, so that a result is not moved once more.
+    if let Err(payload) = &mut outcome {
+        sign(thread, payload);
+    }
+    outcome
+}
+
+/// Notes who has unwound. Now, because the name does not outlast the thread.
+#[cold]
+#[inline(never)]
+fn sign(thread: &Thread, payload: &mut Box<dyn Any + Send>) {
+    let unwound = mem::replace(payload, Box::new(()));
+    *payload = Box::new(Unwound { thread: thread.told(), payload: unwound });
 }
 
 /// A thread was cancelled before it began; its closure was moved off its stack.
@@ -347,10 +366,10 @@ where
 /// - S1 room: as S2 of [`start`].
 #[cold]
 unsafe fn never_begin<F, T>(thread: &'static Thread, body: F) -> ! {
-    let outcome: Outcome<T> = catch_unwind(AssertUnwindSafe(|| {
+    let outcome: Outcome<T> = caught(thread, || {
         drop(body);
         Unwind::of(thread).unwind()
-    }));
+    });
     // SAFETY: S1.
     unsafe { end_with(thread, outcome) }
 }
@@ -382,14 +401,15 @@ impl<T> Forked<T> {
         }
         let joiner = processor.running();
         if std::ptr::eq(thread, joiner) {
-            return Err(JoinError::JoinsItself);
+            return Err(JoinError::JoinsItself(joiner.told()));
         }
         self.thread.set(None);
         if !thread.join.join(joiner.address(), processor.is_alone()) {
             self.block(processor, thread);
         }
         // SAFETY: S1: it has ended, and whoever has emptied `self.thread` has the result.
-        unsafe { take_and_give(&processor.stacks, thread) }.map_err(JoinError::of)
+        unsafe { take_and_give(&processor.stacks, thread) }
+            .map_err(|payload| JoinError::of(Unwound::of(payload)))
     }
 
     /// Whether the thread has ended, so that a join would not wait; also if its result was taken.
@@ -432,9 +452,9 @@ impl<T> Forked<T> {
     /// another one, that one does so when it comes to it.
     ///
     /// As after a panic, a lock that the thread has when it is unwound is poisoned, and whatever
-    /// is dropped must not wait. Nor can a program unwind that is built with `panic = "abort"`: the
-    /// process ends, with a message that names the thread. One that catches the unwinding is
-    /// unwound again where it waits next.
+    /// is dropped must not wait (it may fork a thread that does). Nor can a program unwind that is
+    /// built with `panic = "abort"`: the process ends, with a message that names the thread. One
+    /// that catches the unwinding is unwound again where it waits next.
     ///
     /// # Errors: the caller is no FastThread of the run; or no stack is left for a thread that
     /// tells the thread's processor. It goes on.
@@ -447,7 +467,7 @@ impl<T> Forked<T> {
     ///     child.cancel().unwrap();
     ///     child.join()
     /// });
-    /// assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled)));
+    /// assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled(_))));
     /// ```
     pub fn cancel(&self) -> Result<(), ForkError> {
         let Some(processor) = here() else {

@@ -47,7 +47,43 @@
 //!
 //! A thread that unwinds, by a panic or a cancel, runs alone on its processor until it has: if its
 //! destructors would have to wait (for a lock that another thread has, a join, a time), the process
-//! ends, with a message that names the thread. `yield_now` returns at once then.
+//! ends, with a message that names the thread and what it would wait for. `yield_now` returns at
+//! once then. The standard library counts panics by kernel thread: others that ran meanwhile would
+//! be told that they panic ([`std::thread::panicking`]), and poison whatever they have locked. A
+//! destructor that needs a lock tries it ([`Mutex::try_lock`]), or forks a thread that waits for
+//! it, which begins when this one has unwound:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use nearcall_threads::{Mutex, fork, run, yield_now};
+//!
+//! struct Member(Arc<Mutex<u32>>);
+//!
+//! impl Drop for Member {
+//!     fn drop(&mut self) {
+//!         let count = Arc::clone(&self.0);
+//!         let leaves = fork(move || *count.lock().unwrap() -= 1);
+//!         drop(leaves); // Nobody joins it: it goes on alone.
+//!     }
+//! }
+//!
+//! let count = run(|| {
+//!     let count = Arc::new(Mutex::new(1));
+//!     let member = Member(Arc::clone(&count));
+//!     let locked = count.lock().unwrap();
+//!     let panics = fork(move || {
+//!         let _member = member;
+//!         panic!("while another thread has the lock");
+//!     });
+//!     yield_now();
+//!     drop(locked);
+//!     assert!(panics.unwrap().join().is_err());
+//!     yield_now();
+//!     *count.lock().unwrap()
+//! });
+//! assert_eq!(count.unwrap(), 0);
+//! ```
 //!
 //! Nothing here knows of calls between processes; see `docs/design/0011-fastthreads.md`.
 
@@ -111,7 +147,7 @@ pub use awaited::{
 pub use block::block;
 pub use cancel::{Unwind, is_cancelled, shield, test_cancel};
 pub use condition::{Condition, WaitTimeoutResult};
-pub use error::{ForkError, JoinError, LocalError, Outside, Payload, RunError};
+pub use error::{ForkError, JoinError, LocalError, Outside, Payload, RunError, Title};
 pub use fork::{Forked, Named, fork, name, named, number};
 pub use host::{Guest, Host, Hosts};
 pub use local::Local;

@@ -72,6 +72,27 @@ impl<T> Once<T> {
         self.made().expect("it was made just now")
     }
 
+    /// Gives it this value, if it has none. Waits for whoever is making one.
+    ///
+    /// # Errors: it has one. Here is this one back.
+    ///
+    /// # Panics
+    ///
+    /// As [`Once::value`].
+    ///
+    /// ```
+    /// use nearcall_threads::{Once, run};
+    /// static LIMIT: Once<u32> = Once::new();
+    /// assert_eq!(run(|| (LIMIT.set(1), LIMIT.set(2))).unwrap(), (Ok(()), Err(2)));
+    /// assert_eq!(LIMIT.made(), Some(&1));
+    /// ```
+    #[track_caller]
+    pub fn set(&self, value: T) -> Result<(), T> {
+        let mut value = Some(value);
+        self.value(|| value.take().expect("it is made once"));
+        value.map_or(Ok(()), Err)
+    }
+
     /// The value, if it is made.
     #[inline]
     pub fn made(&self) -> Option<&T> {
@@ -81,6 +102,21 @@ impl<T> Once<T> {
         }
         // SAFETY: nobody writes it after it was made.
         unsafe { &*self.value.get() }.as_ref()
+    }
+
+    /// The same for who has it alone.
+    pub fn made_mut(&mut self) -> Option<&mut T> {
+        self.value.get_mut().as_mut()
+    }
+
+    /// Takes the value out; it is not made then.
+    pub fn take(&mut self) -> Option<T> {
+        std::mem::take(self).into_inner()
+    }
+
+    /// The value, if it is made.
+    pub fn into_inner(self) -> Option<T> {
+        self.value.into_inner()
     }
 
     #[cold]
@@ -126,6 +162,29 @@ impl<T> Drop for Turn<'_, T> {
         }
     }
 }
+
+/// Made already.
+impl<T> From<T> for Once<T> {
+    fn from(value: T) -> Once<T> {
+        let monitor = Monitor::new(Making(None));
+        Once { monitor, is_made: AtomicBool::new(true), value: UnsafeCell::new(Some(value)) }
+    }
+}
+
+/// With a copy of the value, if it is made.
+impl<T: Clone> Clone for Once<T> {
+    fn clone(&self) -> Once<T> {
+        self.made().cloned().map_or_else(Once::new, Once::from)
+    }
+}
+
+impl<T: PartialEq> PartialEq for Once<T> {
+    fn eq(&self, other: &Once<T>) -> bool {
+        self.made() == other.made()
+    }
+}
+
+impl<T: Eq> Eq for Once<T> {}
 
 impl<T> Default for Once<T> {
     fn default() -> Once<T> {

@@ -558,9 +558,12 @@ impl Processor {
 
     #[cold]
     fn refuse_to_block(&self, waited: &dyn Waited) -> ! {
-        // The kernel thread counts its panics; another FastThread's would be mixed up with this.
-        let title = self.running.get().title();
-        eprintln!("{title} would wait for {} while it unwinds: aborting", waited.describe());
+        let (title, waited) = (self.running.get().title(), waited.describe());
+        eprintln!(
+            "{title} would wait for {waited} while it unwinds: aborting. Panics are counted for \
+             the kernel thread, so that no other FastThread can run there until this one has \
+             unwound; in a destructor, try a lock, or fork a thread that waits for it"
+        );
         std::process::abort()
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::block;
-use crate::error::RunError;
+use crate::error::{RunError, Unwound};
 use crate::fork::fork_on;
 use crate::fork_process;
 use crate::kernel::{Builder, JoinHandle, resume_unwind};
@@ -162,7 +162,7 @@ impl Setup {
         unsafe { team.free() };
         match outcome? {
             Ok(result) => Ok(result),
-            Err(payload) => resume_unwind(payload),
+            Err(payload) => resume_unwind(Unwound::of(payload).payload),
         }
     }
 

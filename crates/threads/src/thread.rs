@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicU32;
 
 use crate::awaited::Awaited;
 use crate::cancel::Asked;
+use crate::error::Title;
 use crate::home::Home;
 use crate::join::JoinWord;
 use crate::local::Value;
@@ -167,14 +168,14 @@ impl Thread {
     /// Its number and name, as messages say it; the number alone of a thread that may be running on
     /// another processor.
     pub fn title(&self) -> String {
-        let number = self.number.get();
-        if here().is_some_and(|processor| !processor.is_home_of(self)) {
-            return format!("FastThread {number}");
-        }
-        match &self.rare.borrow().name {
-            Some(name) => format!("FastThread {number} `{name}`"),
-            None => format!("FastThread {number}"),
-        }
+        self.told().to_string()
+    }
+
+    /// The same, as errors have it.
+    pub fn told(&self) -> Title {
+        let is_seen = here().is_none_or(|processor| processor.is_home_of(self));
+        let name = if is_seen { self.rare.borrow().name.clone() } else { None };
+        Title::new(self.number.get(), name)
     }
 }
 

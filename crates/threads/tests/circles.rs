@@ -177,7 +177,7 @@ fn a_join_that_is_cancelled_closes_no_circle() {
         opens.1.signal();
         // Both are ready now: the one that has the lock unwinds after the other one wants it.
         joins.cancel().unwrap();
-        assert!(matches!(joins.join(), Err(JoinError::Cancelled)));
+        assert!(matches!(joins.join(), Err(JoinError::Cancelled(_))));
     })
     .unwrap();
     assert_eq!(heard("`quick`"), Vec::<String>::new());

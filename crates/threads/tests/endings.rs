@@ -114,6 +114,8 @@ fn a_wait_while_unwinding_is_refused() {
     let want = "FastThread 2 `unwinds` would wait for a mutex that FastThread 1 `main` has while \
                 it unwinds: aborting";
     aborts("a_wait_while_unwinding_is_refused", want);
+    let why = "Panics are counted for the kernel thread, so that no other FastThread can run there";
+    aborts("a_wait_while_unwinding_is_refused", why);
 }
 
 /// In the child of the fork(2): what is refused there, as an exit code.
@@ -388,7 +390,7 @@ fn a_processor_without_a_stack_for_the_news_says_so_and_tells_it_later() {
     let output = child(test);
     let said = String::from_utf8_lossy(&output.stdout);
     let is_refused = said.contains("refused: (\"no memory for a stack of 1099511627776 bytes: ");
-    assert!(is_refused && said.contains("\"the FastThread was cancelled\""), "{output:?}");
+    assert!(is_refused && said.contains("\"FastThread 3 was cancelled\""), "{output:?}");
 }
 
 struct Calls(Box<dyn Fn()>);

@@ -28,7 +28,7 @@ fn many_that_wait_for_one_condition_are_cancelled_the_last_first() {
         let threads: Vec<_> = (0..count).map(|_| fork(waits).unwrap()).collect();
         yield_now();
         threads.iter().rev().for_each(|thread| thread.cancel().unwrap());
-        let is_cancelled = |joined| matches!(joined, Err(JoinError::Cancelled));
+        let is_cancelled = |joined| matches!(joined, Err(JoinError::Cancelled(_)));
         threads.iter().filter(|thread| is_cancelled(thread.join())).count()
     });
     assert_eq!(cancelled.unwrap(), count as usize);
@@ -64,7 +64,7 @@ fn a_broadcast_and_times_and_cancels_take_each_thread_once() {
                     result.timed_out()
                 }
             };
-            let ended = |joined| matches!(joined, Ok(_) | Err(JoinError::Cancelled));
+            let ended = |joined| matches!(joined, Ok(_) | Err(JoinError::Cancelled(_)));
             let mut ends = 0;
             for round in 0..20 {
                 let threads: Vec<_> = (0..WAITERS).map(|at| fork(waits(at)).unwrap()).collect();

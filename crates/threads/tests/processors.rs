@@ -196,8 +196,9 @@ fn results_and_panics_come_from_other_processors_and_what_nobody_wants_is_droppe
         let text = fork_elsewhere(|| "result".to_owned());
         assert_eq!(text.join().unwrap(), "result");
         let panics = fork_elsewhere(|| panic!("on purpose"));
-        let error = panics.join().unwrap_err();
-        assert_eq!(error.to_string(), "the FastThread panicked: on purpose");
+        let want =
+            format!("FastThread {} `elsewhere` panicked: on purpose", panics.number().unwrap());
+        assert_eq!(panics.join().unwrap_err().to_string(), want);
         for _ in 0..100 {
             drop(fork(|| Counts).unwrap());
             drop(fork_elsewhere(|| Counts));

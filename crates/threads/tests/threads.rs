@@ -2,15 +2,16 @@
 
 mod stacks;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 use nearcall_threads::{
     Condition, ForkError, JoinError, Mutex, Once, Outside, Policy, Ready, RunError, RwLock,
-    STACK_BYTES_MIN, Semaphore, Setup, fork, name, named, report, run, yield_now,
+    STACK_BYTES_MIN, Semaphore, Setup, Title, fork, name, named, report, run, sleep, yield_now,
 };
 
 /// Runs `main` and expects that the run comes to an end.
@@ -85,6 +86,29 @@ fn a_panic_reaches_join_and_no_other_thread() {
 }
 
 #[test]
+fn an_error_of_a_join_names_the_thread() {
+    for processors in [1, 2] {
+        let joined = Setup::default().processors(processors).run(|| {
+            let panics = named("reader").fork(|| -> () { panic!("on purpose") }).unwrap();
+            let cancelled = named("writer").fork(|| sleep(Duration::MAX / 4)).unwrap();
+            let numbers = (panics.number().unwrap(), cancelled.number().unwrap());
+            cancelled.cancel().unwrap();
+            // Another one may have the record by then.
+            let panicked = panics.join().unwrap_err();
+            drop(fork(|| ()));
+            (numbers, panicked, cancelled.join().unwrap_err())
+        });
+        let ((reader, writer), panicked, cancelled) = joined.unwrap();
+        assert_eq!(
+            panicked.to_string(),
+            format!("FastThread {reader} `reader` panicked: on purpose")
+        );
+        assert_eq!(format!("{cancelled:?}"), format!("FastThread {writer} `writer` was cancelled"));
+        assert_eq!(cancelled.thread().map(Title::number), Some(writer));
+    }
+}
+
+#[test]
 fn errors_are_returned_where_any_error_is() {
     fn any() -> Result<(), Box<dyn Error + Send + Sync>> {
         run(|| {
@@ -93,7 +117,7 @@ fn errors_are_returned_where_any_error_is() {
             Ok(())
         })?
     }
-    assert_eq!(any().unwrap_err().to_string(), "the FastThread panicked: on purpose");
+    assert_eq!(any().unwrap_err().to_string(), "FastThread 2 panicked: on purpose");
 }
 
 #[test]
@@ -165,7 +189,7 @@ fn a_join_of_oneself_is_an_error() {
     thread_local! {
         static JOINED: RefCell<Option<Result<(), JoinError>>> = const { RefCell::new(None) };
     }
-    assert!(matches!(joined, Some(Err(JoinError::JoinsItself))), "{joined:?}");
+    assert!(matches!(joined, Some(Err(JoinError::JoinsItself(_)))), "{joined:?}");
 }
 
 #[test]
@@ -450,38 +474,6 @@ fn a_try_reads_beside_readers_and_goes_before_nobody_who_waits() {
         assert!(lock.try_write().is_none(), "it is the writer's now");
         writer.join().unwrap();
         assert_eq!(*lock.try_write().unwrap().unwrap(), 1);
-    });
-}
-
-#[test]
-fn a_value_is_made_once_even_if_its_first_maker_panics() {
-    thread_local! {
-        static MADE: Cell<u32> = const { Cell::new(0) };
-    }
-    check(|| {
-        let once = Arc::new(Once::new());
-        let theirs = Arc::clone(&once);
-        let panics = fork(move || {
-            theirs.value(|| {
-                yield_now();
-                panic!("on purpose")
-            });
-        });
-        let threads: Vec<_> = (0..3)
-            .map(|_| {
-                let once = Arc::clone(&once);
-                fork(move || {
-                    *once.value(|| {
-                        MADE.set(MADE.get() + 1);
-                        yield_now();
-                        7
-                    })
-                })
-            })
-            .collect();
-        assert!(panics.unwrap().join().is_err());
-        let sum: i32 = threads.into_iter().map(|thread| thread.unwrap().join().unwrap()).sum();
-        assert_eq!((sum, MADE.get(), once.made()), (21, 1, Some(&7)));
     });
 }
 

@@ -76,7 +76,7 @@ fn what_blocks_may_borrow_and_its_panic_comes_back() {
         assert_eq!(text, "borrowed");
         let panics = fork(|| block(|| -> u32 { panic!("on purpose") }).unwrap());
         let joined = panics.unwrap().join();
-        assert_eq!(joined.unwrap_err().to_string(), "the FastThread panicked: on purpose");
+        assert_eq!(joined.unwrap_err().to_string(), "FastThread 2 panicked: on purpose");
     });
 }
 
@@ -290,7 +290,7 @@ fn a_sleep_longer_than_the_clock_can_say_does_not_pass() {
         sleeper.cancel().unwrap();
         sleeper.join()
     });
-    assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+    assert!(matches!(joined, Err(JoinError::Cancelled(_))), "{joined:?}");
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn a_wait_for_a_signal_that_is_cancelled_leaves_no_time_behind() {
         // The run ends: the processor sleeps for nobody.
         waiter.join()
     });
-    assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+    assert!(matches!(joined, Err(JoinError::Cancelled(_))), "{joined:?}");
 }
 
 #[test]
@@ -421,7 +421,7 @@ fn a_wait_for_a_permit_that_is_cancelled_leaves_no_time_behind() {
         // The run ends: the processor sleeps for nobody.
         waiter.join()
     });
-    assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+    assert!(matches!(joined, Err(JoinError::Cancelled(_))), "{joined:?}");
 }
 
 #[test]

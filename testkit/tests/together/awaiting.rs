@@ -1,6 +1,8 @@
 //! Calls that are awaited: each evaluates to what the plain call returns, whoever polls it, and
 //! however it ends (design note 0022).
 
+mod queue;
+
 use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
 use std::pin::{Pin, pin};
@@ -22,9 +24,6 @@ const SERVER: &str = env!("CARGO_BIN_EXE_testkit-server");
 
 /// Longer than any test waits.
 const LONG_MS: u32 = 600_000;
-
-/// Longest until who is to be woken is.
-const WOKEN: Duration = Duration::from_secs(30);
 
 /// A-stacks of the class of `add`, `doze` and `null`.
 const ASTACKS: i32 = 5;
@@ -426,51 +425,6 @@ fn a_blocking_call_is_refused_an_astack_that_tasks_of_its_thread_have() {
 }
 
 #[test]
-fn who_is_dropped_in_the_queue_for_an_astack_lets_the_next_one_have_it() {
-    check(|world| {
-        let server = world.serve("awaiting");
-        let client = world.import(&server);
-        let calls = client.awaiting();
-        let mut all = all_under_way(|number| calls.add(number, 1));
-        let (mut first, mut second) = (Box::pin(calls.null()), Box::pin(calls.null()));
-        assert!(falls_asleep(first.as_mut()));
-        let sleeper = Sleeper::new();
-        let waker = Waker::from(Arc::clone(&sleeper));
-        assert!(poll(second.as_mut(), &waker).is_pending());
-        assert_eq!(sleeper.wakes.load(Relaxed), 0);
-        // The first is woken, and does not look.
-        block_on(all.remove(0)).unwrap();
-        drop(first);
-        assert_eq!(sleeper.wakes.load(Relaxed), 1);
-        block_on(second).unwrap();
-    });
-}
-
-#[test]
-fn who_is_woken_for_an_astack_and_does_not_look_is_passed_by() {
-    check(|world| {
-        let server = world.serve("awaiting");
-        let client = world.import(&server);
-        let calls = client.awaiting();
-        let all = all_under_way(|number| calls.add(number, 1));
-        let (mut first, mut second) = (Box::pin(calls.null()), Box::pin(calls.null()));
-        assert!(falls_asleep(first.as_mut()));
-        let sleeper = Sleeper::new();
-        let waker = Waker::from(Arc::clone(&sleeper));
-        assert!(poll(second.as_mut(), &waker).is_pending());
-        // As if the first one's task waited for the second before it looks.
-        assert!(block_on(join_all(all)).iter().all(Result::is_ok));
-        let end = Instant::now() + WOKEN;
-        while sleeper.wakes.load(Relaxed) == 0 {
-            assert!(Instant::now() < end, "A-stacks are free, and nobody is woken");
-            thread::park_timeout(WOKEN);
-        }
-        block_on(second).unwrap();
-        block_on(first).unwrap();
-    });
-}
-
-#[test]
 fn a_dropped_call_is_captured_until_the_server_lets_go() {
     check(|world| {
         let server = world.serve("awaiting");
@@ -540,22 +494,6 @@ fn each_deadline_ends_its_own_call() {
         posted.into_inner() == 40
     };
     assert!(is_so_beside(20, all_were_posted));
-}
-
-#[test]
-fn a_deadline_ends_the_wait_for_an_astack() {
-    in_world(Kind::Processes, SERVER, |world: &World| {
-        let server = world.serve("awaiting");
-        let client = world.import(&server);
-        let calls = client.awaiting();
-        let mut all: Vec<_> = (0..ASTACKS).map(|_| Box::pin(calls.doze(LONG_MS))).collect();
-        all.iter_mut().for_each(|call| assert!(falls_asleep(call.as_mut())));
-        let hasty = client.with_deadline(Duration::from_millis(10));
-        let begin = Instant::now();
-        let error = block_on(hasty.awaiting().null()).unwrap_err();
-        assert!(matches!(error, CallError::NoAStack { .. }), "{error}");
-        assert!(begin.elapsed() >= Duration::from_millis(10));
-    });
 }
 
 /// What a thousand tasks are told whose server ends while they wait.

@@ -287,7 +287,7 @@ fn the_call_of_a_fastthread_that_is_cancelled_is_seen_to_be_and_the_thread_unwin
         assert_eq!(client.seen().unwrap(), (1, 0));
         joined
     });
-    assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled)));
+    assert!(matches!(joined.unwrap(), Err(JoinError::Cancelled(_))));
 }
 
 #[test]

@@ -304,7 +304,7 @@ fn a_call_of_a_cancelled_fastthread_leaves_its_astack_captured_until_the_server_
         while client.runs().unwrap() == 0 {}
         calls[0].cancel().unwrap();
         let joined = calls[0].join();
-        assert!(matches!(joined, Err(JoinError::Cancelled)), "{joined:?}");
+        assert!(matches!(joined, Err(JoinError::Cancelled(_))), "{joined:?}");
         assert_eq!(client.binding().captured_count(), 1);
         client.null().unwrap();
         while client.binding().captured_count() > 0 {
@@ -331,7 +331,7 @@ fn a_wait_for_an_astack_ends_when_its_fastthread_is_cancelled_and_nothing_is_pos
         waits[1].join().unwrap();
         match joined {
             Ok(()) => false,
-            Err(JoinError::Cancelled) => is_unposted,
+            Err(JoinError::Cancelled(_)) => is_unposted,
             Err(error) => panic!("{error}"),
         }
     };
@@ -351,7 +351,7 @@ fn a_reply_that_is_there_before_the_cancel_is_the_thread_s() {
             calls[0].cancel().unwrap();
             match calls[0].join() {
                 Ok(sum) => sum == 3,
-                Err(JoinError::Cancelled) => false,
+                Err(JoinError::Cancelled(_)) => false,
                 Err(error) => panic!("{error}"),
             }
         };

@@ -564,7 +564,7 @@ fn a_feed_of_a_fastthread_that_is_cancelled_is_given_up() {
             takes.cancel().unwrap();
             takes.join()
         });
-        assert!(matches!(joined.unwrap(), Err(nearcall_threads::JoinError::Cancelled)));
+        assert!(matches!(joined.unwrap(), Err(nearcall_threads::JoinError::Cancelled(_))));
         expect_open(&client, 0);
     });
 }

@@ -551,6 +551,7 @@ impl<'b> Grip<'b> {
         // Relaxed: see `reap`.
         self.binding.captured_count.store(captured.count(), Ordering::Relaxed);
         drop(captured);
+        self.binding.claimants.note_captured(self.binding, linkage.class());
         self.binding.domain.core().housekeeping.look_after_captured();
     }
 }

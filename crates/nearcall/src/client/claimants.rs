@@ -12,6 +12,10 @@
 //! one A-stack would look a million times. Who is woken keeps its place until it has one: somebody
 //! else may have been faster.
 //!
+//! An A-stack that was captured comes back without a word (L55): while there are such, and somebody
+//! waits, the herald looks after them. One that is captured later counts as well, so it is the
+//! queue that has the herald do so, and not who waits.
+//!
 //! Who is woken may never look: its task may wait for something else first, even for one of those
 //! behind it. So as long as somebody is behind it the herald comes by now and then, and one that
 //! has not looked since it came last is passed by.
@@ -30,6 +34,9 @@ use super::herald::{self, Ticket};
 /// How often the herald comes by.
 const ROUND_NS: u64 = 20_000_000;
 
+/// How often the herald looks whether a captured A-stack has come back.
+const REAP_NS: u64 = 1_000_000;
+
 /// The queues of a binding, one a class.
 #[derive(Debug)]
 pub(crate) struct Claimants {
@@ -47,6 +54,8 @@ struct Queue {
     woken_before: Option<u64>,
     /// The herald comes by.
     round: Option<Ticket>,
+    /// The herald looks for captured A-stacks.
+    reaping: Option<Ticket>,
 }
 
 #[derive(Debug)]
@@ -57,10 +66,11 @@ struct Claimant {
     is_passed_by: bool,
 }
 
-/// What the herald does when it comes by.
-struct Round {
+/// What the herald does for a queue, once.
+struct Errand {
     binding: Weak<ClientBinding>,
     class: u32,
+    run: fn(&Claimants, &ClientBinding, u32),
 }
 
 /// A place in a queue.
@@ -81,7 +91,7 @@ impl Claimants {
     }
 
     /// Waits in the queue of `class`, or goes on waiting at its `place`. False: an A-stack is free
-    /// now, look again.
+    /// now, or the binding is gone: look again.
     pub fn wait(
         &self,
         binding: &ClientBinding,
@@ -100,10 +110,23 @@ impl Claimants {
         // Marked after it can be found: whoever releases from now on wakes somebody.
         let is_marked = binding.lists.prepare_wait(class, Claimer::Task).is_some();
         queue.have_round(binding, class);
+        let is_looked_after = queue.have_reaping(binding, class);
         drop(queue);
         // After the lock: its drop is anybody's code.
         drop(before);
-        is_marked
+        if !is_looked_after {
+            waker.wake_by_ref();
+        }
+        // After it can be found: who revokes from now on wakes it, and who has was seen to.
+        is_marked && binding.state.is_open()
+    }
+
+    /// One of `class` was captured: who waits may be waiting for that one.
+    pub fn note_captured(&self, binding: &ClientBinding, class: u32) {
+        let is_looked_after = self.queue(class).have_reaping(binding, class);
+        if !is_looked_after {
+            self.tell(class);
+        }
     }
 
     /// Leaves the queue, with an A-stack or without.
@@ -142,13 +165,22 @@ impl Claimants {
         self.told(binding, class);
     }
 
+    /// The herald looks for captured A-stacks; whoever gets one back tells who waits for it.
+    fn end_reaping(&self, binding: &ClientBinding, class: u32) {
+        self.queue(class).reaping = None;
+        binding.reap();
+        self.note_captured(binding, class);
+    }
+
     /// The binding is gone: there is nothing to wait for.
     pub fn tell_all(&self) {
-        for class in 0..self.queues.len() as u32 {
-            let wakers: Vec<Waker> =
-                self.queue(class).waiting.iter().map(|claimant| claimant.waker.clone()).collect();
-            wakers.into_iter().for_each(wake);
-        }
+        (0..self.queues.len() as u32).for_each(|class| self.tell(class));
+    }
+
+    fn tell(&self, class: u32) {
+        let wakers: Vec<Waker> =
+            self.queue(class).waiting.iter().map(|claimant| claimant.waker.clone()).collect();
+        wakers.into_iter().for_each(wake);
     }
 }
 
@@ -188,9 +220,20 @@ impl Queue {
     /// Has the herald come by once if somebody waits behind one that was woken.
     fn have_round(&mut self, binding: &ClientBinding, class: u32) {
         if self.round.is_none() && self.has_one_behind() {
-            let round = Arc::new(Round { binding: binding.downgraded(), class });
-            self.round = herald::wake(&Waker::from(round), None, clock::now_ns() + ROUND_NS);
+            self.round = Errand::after(ROUND_NS, binding, class, Claimants::end_round);
         }
+    }
+
+    /// Has the herald look for captured A-stacks once, if somebody waits and there are such. False:
+    /// there is nobody who would.
+    fn have_reaping(&mut self, binding: &ClientBinding, class: u32) -> bool {
+        if self.waiting.is_empty() || !binding.has_captured() {
+            return true;
+        }
+        if self.reaping.is_none() {
+            self.reaping = Errand::after(REAP_NS, binding, class, Claimants::end_reaping);
+        }
+        self.reaping.is_some()
     }
 
     /// Whether anybody waits to be woken when the one that was woken has looked.
@@ -218,10 +261,22 @@ impl Queue {
     }
 }
 
-impl Wake for Round {
+impl Errand {
+    fn after(
+        ns: u64,
+        binding: &ClientBinding,
+        class: u32,
+        run: fn(&Claimants, &ClientBinding, u32),
+    ) -> Option<Ticket> {
+        let errand = Arc::new(Errand { binding: binding.downgraded(), class, run });
+        herald::wake(&Waker::from(errand), None, clock::now_ns() + ns)
+    }
+}
+
+impl Wake for Errand {
     fn wake(self: Arc<Self>) {
         if let Some(binding) = self.binding.upgrade() {
-            binding.claimants.end_round(&binding, self.class);
+            (self.run)(&binding.claimants, &binding, self.class);
         }
     }
 }

@@ -5,17 +5,12 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use nearcall_os::clock;
-
 use super::call::Claimed;
 use super::client::Client;
 use crate::client::claimants::Place;
 use crate::client::deadline::{NEVER_NS, left_ns};
 use crate::client::herald::{self, Ticket};
 use crate::error::CallError;
-
-/// Between two looks whether a captured A-stack has come back: that wakes nobody.
-const REAP_SLICE_NS: u64 = 1_000_000;
 
 /// An A-stack that is being claimed.
 #[derive(Debug)]
@@ -32,7 +27,7 @@ pub struct Claiming<'b> {
 struct Waiting {
     place: Option<Place>,
     until_ns: u64,
-    /// For its deadline, and for A-stacks that come back without a word.
+    /// For its deadline.
     ticket: Option<Ticket>,
 }
 
@@ -88,13 +83,8 @@ impl<'b> Claiming<'b> {
             }
         }
         let waiting = self.waiting.as_mut().expect("it waits");
-        let slice_ns = match binding.has_captured() {
-            true => clock::now_ns() + REAP_SLICE_NS,
-            false => NEVER_NS,
-        };
-        let look_ns = waiting.until_ns.min(slice_ns);
-        if look_ns != NEVER_NS {
-            waiting.ticket = herald::wake(waker, None, look_ns);
+        if waiting.until_ns != NEVER_NS {
+            waiting.ticket = herald::wake(waker, None, waiting.until_ns);
             if waiting.ticket.is_none() {
                 waker.wake_by_ref();
             }

@@ -15,6 +15,10 @@ impl Surroundings {
     /// does not call it, or panics, has the procedure dropped; its client is told
     /// [`Panicked`](crate::CallError::Panicked).
     ///
+    /// A runtime goes behind the domain: procedures that are polled when it has gone panic where
+    /// they ask for its timers. [`Domain::shut_down`](crate::Domain::shut_down) first, within
+    /// `block_on` or after it.
+    ///
     /// # Cost: what `around` costs, at each poll, on the processor that takes calls.
     ///
     /// ```

@@ -5,7 +5,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 
 use super::{Outcome, outcome_of};
-use crate::cancel::Cancelled;
+use crate::error::Unwound;
 use crate::join::End;
 use crate::kernel::catch_unwind;
 use crate::local;
@@ -146,7 +146,7 @@ unsafe fn drop_own<T>(thread: &Thread) {
 unsafe fn has_panicked<T>(thread: &Thread) -> bool {
     // SAFETY: S1.
     let outcome = unsafe { &*outcome_of::<T>(thread) };
-    outcome.as_ref().is_err_and(|payload| !payload.is::<Cancelled>())
+    outcome.as_ref().is_err_and(|payload| !Unwound::seen(&**payload).is_cancelled())
 }
 
 /// Drops a result that nobody joins. If that panics, its message was printed; there is nobody whom

@@ -99,7 +99,7 @@ fn what_has_not_begun_never_begins_on_any_processor() {
         let ended = ends.iter().filter(|end| end.is_ok()).count() as u32;
         // Those that another processor was faster to begin.
         assert_eq!(ended, BEGUN.load(Relaxed));
-        let rest = ends.iter().filter(|end| matches!(end, Err(JoinError::Cancelled)));
+        let rest = ends.iter().filter(|end| matches!(end, Err(JoinError::Cancelled(_))));
         assert_eq!(rest.count() as u32, THREADS - ended);
         assert!(ended < THREADS, "none was cancelled");
     });
@@ -166,7 +166,7 @@ fn cancel_and_release(first: First) -> bool {
     if let First::Cancel = first {
         RACED_FOR.release();
     }
-    let is_cancelled = matches!(joined, Err(JoinError::Cancelled));
+    let is_cancelled = matches!(joined, Err(JoinError::Cancelled(_)));
     assert!(is_cancelled || joined.is_ok(), "{joined:?}");
     assert_eq!(RACED_FOR.try_acquire(), is_cancelled, "a permit is lost or was given twice");
     is_cancelled

@@ -96,7 +96,7 @@ impl Node {
         }
         match child.join() {
             Ok(number) => assert_eq!(number, joined),
-            Err(JoinError::Cancelled) if self.cancels => count(&self.counts.cancelled),
+            Err(JoinError::Cancelled(_)) if self.cancels => count(&self.counts.cancelled),
             Err(error) => panic!("thread {joined}: {error}"),
         }
         self.number

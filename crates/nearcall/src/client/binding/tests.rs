@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::sync::Weak;
+use std::task::Waker;
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor};
+use nearcall_core::RevokeReason;
 
 use super::{ClientBinding, identity};
 use crate::client::deadline::Deadline;
@@ -57,4 +59,21 @@ fn what_is_kept_for_a_thread_is_not_for_a_processor_after_it() {
     drop(out);
     let claimed = all(binding);
     assert_eq!(claimed.iter().collect::<HashSet<_>>().len(), ASTACKS, "{claimed:?}");
+}
+
+/// A task has found no A-stack, and comes to the queue when all who stood there were told already.
+#[test]
+fn who_comes_to_the_queue_of_a_revoked_binding_looks_again() {
+    let server = TestServer::new("revoked-queue", Null(&INTERFACE));
+    let binding = server.import();
+    let binding = binding.inner();
+    let claim = || binding.claim_at_once(0, 0, Deadline::default()).unwrap();
+    let held: Vec<_> = std::iter::from_fn(claim).collect();
+    assert_eq!(held.len(), ASTACKS);
+    let mut place = None;
+    assert!(binding.claimants.wait(binding, 0, &mut place, Waker::noop()));
+    binding.claimants.leave(binding, place.take().unwrap());
+    binding.revoke(RevokeReason::PeerDied);
+    assert!(!binding.claimants.wait(binding, 0, &mut place, Waker::noop()));
+    binding.claimants.leave(binding, place.unwrap());
 }

@@ -63,7 +63,7 @@ pub fn scopes(cancels: bool) -> Counts {
             }
             match opens.join() {
                 Ok(()) => {}
-                Err(JoinError::Cancelled) if cancels => count(&counts.cancelled),
+                Err(JoinError::Cancelled(_)) if cancels => count(&counts.cancelled),
                 Err(error) => panic!("who opens a scope: {error}"),
             }
             let [forked, ended] = [&counts.forked, &counts.ended].map(|count| count.load(Relaxed));
