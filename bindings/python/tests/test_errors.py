@@ -100,6 +100,8 @@ def test_whoever_is_refused_by_policy_is_so_again(
     closed, askers = tmp_path / "closed.toml", tmp_path / "askers.toml"
     closed.write_text('[[rule]]\nid = "closed"\nverdict = "refuse"\n')
     askers.write_text('[[rule]]\nid = "askers"\noperations = ["giver"]\nverdict = "admit"\n')
+    for policy in (closed, askers):
+        policy.chmod(0o600)
     with nearcall.export("closed", seeing, policy=closed) as exported:
         with pytest.raises(nearcall.BindError) as refused:
             witness.WitnessClient.import_("closed")

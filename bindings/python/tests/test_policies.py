@@ -29,6 +29,7 @@ def written(tmp_path: pathlib.Path) -> Written:
     def write(rules: str) -> pathlib.Path:
         path = tmp_path / "policy.toml"
         path.write_text(rules)
+        path.chmod(0o600)  # nobody else may write it, whatever the umask
         return path
 
     return write
@@ -59,6 +60,10 @@ def test_a_file_that_is_none_is_refused(
         nearcall.export("guarded", seeing, policy=written(WRONG))
     with pytest.raises(nearcall.ExportError, match="missing"):
         nearcall.export("guarded", seeing, policy=tmp_path / "missing")
+    with pytest.raises(nearcall.ExportError, match="policy.toml: it has mode 0602"):
+        open_to_all = written(ONE)
+        open_to_all.chmod(0o602)
+        nearcall.export("guarded", seeing, policy=open_to_all)
     with pytest.raises(ValueError, match="open to anyone"):
         nearcall.export("guarded", seeing, policy=written(ONE), is_open_to_anyone=True)
 

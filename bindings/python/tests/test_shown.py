@@ -207,6 +207,7 @@ def test_a_clerk_is_asked_while_another_thread_has_it(
     """Whoever has its lock may wait for the interpreter's, and is not waited for with that."""
     policy = tmp_path / "own.policy"
     policy.write_text('[[rule]]\nid = "all"\nverdict = "admit"\n')
+    policy.chmod(0o600)
     exported = nearcall.export("till-asked", till(tills), policy=policy)
     is_over = threading.Event()
 

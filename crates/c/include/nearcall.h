@@ -322,8 +322,8 @@ typedef struct nearcall_import_options {
 
 /* How an interface is exported. All bytes zero: as without options. */
 typedef struct nearcall_export_options {
-    const char *policy;     /* a policy file, in TOML, of who may bind; null: the domain's own user,
-                             * in the system scope nobody */
+    const char *policy;     /* a policy file, in TOML, of who may bind, that nobody else may write
+                             * but root; null: the domain's own user, in the system scope nobody */
     bool is_open_to_anyone; /* whoever may open the socket may bind; not with a policy */
     const char *directory;  /* where the name goes, made for this user alone if it is not there;
                              * null: the user's scope, for root without one the system's */

@@ -301,8 +301,8 @@ extern "C" void *nc_exceptions() __asm__("__cxa_get_globals");
 
 /* How an interface is exported. */
 struct export_options {
-    /* A policy file, in TOML, of who may bind; none: the domain's own user, in the system scope
-     * nobody. */
+    /* A policy file, in TOML, of who may bind, that nobody else may write but root; none: the
+     * domain's own user, in the system scope nobody. */
     std::string policy{};
     /* Whoever may open the socket may bind; not with a policy. */
     bool is_open_to_anyone = false;

@@ -16,6 +16,29 @@ use crate::server::importer::Importer;
 /// The target of the events.
 pub(crate) const TARGET: &str = "nearcall::audit";
 
+/// What records call what no rule of a policy's has decided.
+pub(crate) mod no_rule {
+    /// A policy of rules of which none fits.
+    pub const OTHERWISE: &str = "otherwise";
+    /// Nobody but the server's own user.
+    pub const OWNER: &str = "owner";
+    /// No policy, in the system's scope.
+    pub const DEFAULT: &str = "default";
+    /// Everybody.
+    pub const ANYONE: &str = "anyone";
+    /// A function of the program's.
+    pub const ASKED: &str = "asked";
+    /// Whoever has introduced it.
+    pub const INTRODUCED: &str = "introduced";
+    /// It was not presented as an introduction is.
+    pub const INTRODUCTION: &str = "introduction";
+    /// It was no bind, or there was no room.
+    pub const BIND: &str = "bind";
+
+    pub const ALL: [&str; 8] =
+        [OTHERWISE, OWNER, DEFAULT, ANYONE, ASKED, INTRODUCED, INTRODUCTION, BIND];
+}
+
 /// How much was written about whom.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {

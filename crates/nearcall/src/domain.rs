@@ -95,7 +95,8 @@ pub struct DomainOptions {
     #[cfg(feature = "threads")]
     pub estack_bytes: usize,
     /// Other processes of this one's user may look into it. Default true; false holds for the whole
-    /// process, and is what makes a user's processes safe from each other.
+    /// process, and is what makes a user's processes safe from each other: but from those that have
+    /// looked, or attached themselves, before the domain was made (`SECURITY.md`).
     pub is_dumpable: bool,
 }
 

@@ -56,23 +56,27 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod file;
+
+use std::collections::HashMap;
 use std::fmt;
-use std::fs::{Metadata, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::num::{NonZeroU32, NonZeroU64};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use nearcall::{BindingLimits, Limits, Priority, Rule, Rules, UserLimits, Verdict, Who};
-use rustix::fs::OFlags;
 use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
+use toml::Spanned;
+
+pub use file::FILE_BYTES_MAX;
 
 /// Why a file is no policy.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// It cannot be read.
+    /// It cannot be read, is no regular file, or may be another's than root's and this process's
+    /// user's.
     File {
         /// The file.
         path: PathBuf,
@@ -86,12 +90,22 @@ pub enum PolicyError {
         /// What is there, in one line.
         reason: String,
     },
-    /// A rule has the empty name, by which no audit record tells it.
-    Unnamed,
-    /// Two rules have one name.
-    Repeated {
+    /// A rule has a name by which no audit record tells it: none, or a word of
+    /// [`Rule::RESERVED_IDS`].
+    Id {
+        /// Where, from 1.
+        line: usize,
         /// The name.
         id: String,
+    },
+    /// Two rules have one name.
+    Repeated {
+        /// Where the later one has it, from 1.
+        line: usize,
+        /// The name.
+        id: String,
+        /// Where the other one has it.
+        first_line: usize,
     },
     /// A rule refuses and names what may be called.
     RefusedOperations {
@@ -144,7 +158,7 @@ fn entries<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Entry>, D::Error> {
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    id: String,
+    id: Spanned<String>,
     interface: Option<String>,
     uid: Option<u32>,
     gid: Option<u32>,
@@ -197,11 +211,14 @@ enum Urgency {
     Background,
 }
 
-/// The rules in a regular file of at most [`FILE_BYTES_MAX`]. Reading another one may never end.
+/// The rules in a regular file of at most [`FILE_BYTES_MAX`]: reading another one may never end.
+/// Root owns it or the user that this process is of (the effective one), and nobody else may write
+/// it: who can decides who may bind. Who may write its directory is not looked at.
 ///
 /// # Errors: see [`PolicyError`].
 pub fn load(path: &Path) -> Result<Rules, PolicyError> {
-    let bytes = read(path).map_err(|reason| PolicyError::File { path: path.to_owned(), reason })?;
+    let bytes =
+        file::read(path).map_err(|reason| PolicyError::File { path: path.to_owned(), reason })?;
     let text = str::from_utf8(&bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
@@ -210,38 +227,13 @@ pub fn load(path: &Path) -> Result<Rules, PolicyError> {
     parse(text)
 }
 
-/// Longest policy file, bytes: some ten thousand rules, which every importer is held against.
-pub const FILE_BYTES_MAX: u64 = 1 << 20;
-
-/// Looks what it is before it is opened, which a device may mind, and once more what was opened,
-/// which waits for the writer of no FIFO.
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let checked = |metadata: Metadata| match metadata.is_file() {
-        true => Ok(metadata),
-        false => Err(io::Error::other("it is no regular file")),
-    };
-    checked(std::fs::metadata(path)?)?;
-    let at_once = OFlags::NONBLOCK.bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(at_once).open(path)?;
-    let metadata = checked(file.metadata()?)?;
-    let mut bytes = Vec::new();
-    // It may grow meanwhile, or be one that does not know its length.
-    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    let length = metadata.len().max(read as u64);
-    if length > FILE_BYTES_MAX {
-        let reason = format!("it has {length} bytes; a policy has {FILE_BYTES_MAX} at most");
-        return Err(io::Error::other(reason));
-    }
-    Ok(bytes)
-}
-
 /// The rules in a text.
 ///
 /// # Errors: see [`PolicyError`].
 pub fn parse(text: &str) -> Result<Rules, PolicyError> {
     let file: File = toml::from_str(text).map_err(|error| {
-        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-        let line = before.matches('\n').count() + 1;
+        let start = error.span().map_or(0, |span| span.start);
+        let (before, line) = (text.get(..start).unwrap_or_default(), line_of(text, start));
         let reason = error.message().replace('\n', ", ");
         let reason = match key_of(before) {
             // Names of groups are in a directory that may be anywhere, and change.
@@ -253,17 +245,30 @@ pub fn parse(text: &str) -> Result<Rules, PolicyError> {
         };
         PolicyError::Text { line, reason }
     })?;
-    let mut rules: Vec<Rule> = Vec::with_capacity(file.rule.len());
-    for entry in file.rule {
-        if entry.id.is_empty() {
-            return Err(PolicyError::Unnamed);
+    check_ids(text, &file.rule)?;
+    let rules = file.rule.into_iter().map(rule);
+    rules.collect::<Result<_, _>>().map(|rules| Rules { rules })
+}
+
+/// Whether records tell each rule from all else. An export asks it of rules once more, wherever
+/// they come from, and knows no lines.
+fn check_ids(text: &str, entries: &[Entry]) -> Result<(), PolicyError> {
+    let mut lines = HashMap::new();
+    entries.iter().try_for_each(|Entry { id, .. }| {
+        let (line, id) = (line_of(text, id.span().start), id.as_ref());
+        if id.is_empty() || Rule::RESERVED_IDS.contains(&id.as_str()) {
+            return Err(PolicyError::Id { line, id: id.clone() });
         }
-        if rules.iter().any(|rule| rule.id == entry.id) {
-            return Err(PolicyError::Repeated { id: entry.id });
+        match lines.insert(id, line) {
+            None => Ok(()),
+            Some(first_line) => Err(PolicyError::Repeated { line, id: id.clone(), first_line }),
         }
-        rules.push(rule(entry)?);
-    }
-    Ok(Rules { rules })
+    })
+}
+
+/// Which line, from 1, a byte of a text is in.
+fn line_of(text: &str, start: usize) -> usize {
+    text.get(..start).unwrap_or_default().matches('\n').count() + 1
 }
 
 /// The key of a value, by what stands before that; `None`: it is no value of a key. A value begins
@@ -280,6 +285,7 @@ fn key_of(before: &str) -> Option<&str> {
 
 fn rule(entry: Entry) -> Result<Rule, PolicyError> {
     let Entry { id, interface, uid, gid, group, cgroup, label, .. } = entry;
+    let id = id.into_inner();
     let Entry { operations, priority, trust_class, user, binding, verdict, .. } = entry;
     let verdict = match (verdict, operations) {
         (Decided::Admit, None) => Verdict::Admit,
@@ -340,8 +346,16 @@ impl fmt::Display for PolicyError {
         match self {
             PolicyError::File { path, reason } => write!(f, "{}: {reason}", path.display()),
             PolicyError::Text { line, reason } => write!(f, "line {line}: {reason}"),
-            PolicyError::Unnamed => f.write_str("a rule has the id \"\"; an id is not empty"),
-            PolicyError::Repeated { id } => write!(f, "two rules have the id {id:?}"),
+            PolicyError::Id { line, id } if id.is_empty() => {
+                write!(f, "line {line}: a rule has the id \"\"; an id is not empty")
+            }
+            PolicyError::Id { line, id } => {
+                let why = "records have that word where no rule has decided";
+                write!(f, "line {line}: a rule has the id {id:?}; {why}")
+            }
+            PolicyError::Repeated { line, id, first_line } => {
+                write!(f, "line {line}: a rule has the id {id:?}, as the one of line {first_line}")
+            }
             PolicyError::RefusedOperations { id } => {
                 write!(f, "rule {id:?} refuses and has operations; only one that admits has them")
             }
@@ -362,6 +376,7 @@ impl std::error::Error for PolicyError {}
 
 #[cfg(test)]
 mod tests {
+    use super::file::tests::own_file;
     use super::*;
 
     #[track_caller]
@@ -507,7 +522,11 @@ mod tests {
     #[test]
     fn a_name_is_one_rules_and_only_admission_has_operations() {
         let a = "[[rule]]\nid = \"a\"\nverdict = \"admit\"\n";
-        check_refused(&format!("{a}{a}"), "two rules have the id \"a\"");
+        let repeated = "line 5: a rule has the id \"a\", as the one of line 2";
+        check_refused(&format!("{a}{a}"), repeated);
+        let inline =
+            "rule = [{ id = \"a\", verdict = \"admit\" },\n{ verdict = \"admit\", id = 'a' }]";
+        check_refused(inline, "line 2: a rule has the id \"a\", as the one of line 1");
         let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\noperations = []";
         check_refused(refused, "refuses and has operations");
         let refused = "[[rule]]\nid = \"a\"\nverdict = \"refuse\"\npriority = \"urgent\"";
@@ -525,33 +544,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_regular_file_is_not_read() {
-        let directory = std::env::temp_dir();
-        for path in [directory.as_path(), Path::new("/dev/null")] {
-            let error = load(path).unwrap_err().to_string();
-            assert_eq!(error, format!("{}: it is no regular file", path.display()));
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_too_long_is_told_with_its_length_and_the_limit() {
-        let name = format!("nearcall-long-policy-{}.toml", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, "# none\n").unwrap();
-        assert_eq!(load(&path).unwrap().rules, []);
-        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-        file.set_len(1 << 40).unwrap();
-        let error = load(&path).unwrap_err().to_string();
-        std::fs::remove_file(&path).unwrap();
-        let says = "it has 1099511627776 bytes; a policy has 1048576 at most";
-        assert_eq!(error, format!("{}: {says}", path.display()));
-    }
-
-    #[test]
     fn what_is_not_utf_8_is_told_with_its_line() {
-        let name = format!("nearcall-policy-{}.toml", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        std::fs::write(&path, b"[[rule]]\nid = \"\xff\"\n").unwrap();
+        let path = own_file("bytes", b"[[rule]]\nid = \"\xff\"\n");
         let error = load(&path).unwrap_err();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(error.to_string(), "line 2: it is not UTF-8");
@@ -559,6 +553,15 @@ mod tests {
 
     #[test]
     fn a_rule_has_a_name() {
-        check_refused("[[rule]]\nid = \"\"\nverdict = \"admit\"", "a rule has the id \"\"");
+        check_refused("[[rule]]\nid = \"\"\nverdict = \"admit\"", "line 2: a rule has the id \"\"");
+    }
+
+    #[test]
+    fn a_rule_has_no_name_that_records_have_for_none() {
+        for id in Rule::RESERVED_IDS {
+            let text = format!("[[rule]]\nverdict = \"admit\"\nid = {id:?}\n");
+            let says = format!("line 3: a rule has the id {id:?}; records have that word");
+            check_refused(&text, &says);
+        }
     }
 }

@@ -39,6 +39,13 @@ fn file_in(directory: &Path) -> PathBuf {
     directory.join("policy.toml")
 }
 
+/// Writes it for nobody else to write, whatever the umask.
+fn write(directory: &Path, text: &str) {
+    let path = file_in(directory);
+    fs::write(&path, own(text)).expect("our own directory");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).expect("our own file");
+}
+
 fn rules_of(directory: &Path) -> Policy {
     Policy::Rules(nearcall_policy::load(&file_in(directory)).expect("a policy"))
 }
@@ -47,7 +54,7 @@ fn scene(text: &str) -> Scene {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let everybody = fs::Permissions::from_mode(0o755);
     fs::set_permissions(directory.path(), everybody).expect("our own directory");
-    fs::write(file_in(directory.path()), own(text)).expect("our own directory");
+    write(directory.path(), text);
     let server = Domain::new().expect("a domain");
     let options = || {
         let mut options = ExportOptions::default();
@@ -85,7 +92,7 @@ impl Scene {
 
     /// Changes the file and has both clerks read it again: how many bindings each has revoked.
     fn change(&self, text: &str) -> [usize; 2] {
-        fs::write(file_in(self.directory.path()), own(text)).expect("our own directory");
+        write(self.directory.path(), text);
         let read_again = |clerk: &Clerk| clerk.set_policy(rules_of(self.directory.path()));
         self.clerks.each_ref().map(|clerk| read_again(clerk).expect("rules for the interface"))
     }
@@ -251,6 +258,32 @@ fn a_user_that_a_changed_file_refuses_goes_and_others_stay() {
     assert!(as_other(|| is_refused(&scene.keeper())).unwrap());
 }
 
+/// Who may write it decides who may bind.
+#[test]
+fn a_file_that_another_user_may_write_is_no_policy() {
+    let admits_all = "[[rule]]\nid = \"all\"\nverdict = \"admit\"\n";
+    let scene = scene(admits_all);
+    let keeper = scene.keeper().unwrap();
+    let path = file_in(scene.directory.path());
+    let refused = || match nearcall_policy::load(&path) {
+        Err(error @ PolicyError::File { .. }) => error.to_string(),
+        other => panic!("{other:?}"),
+    };
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o646)).unwrap();
+    assert!(
+        refused().ends_with("so that everybody may write it; its owner alone may (chmod go-w)")
+    );
+    write(scene.directory.path(), admits_all);
+    // Root's is everybody's policy, and one's own is nobody else's, not even root's.
+    if let Some(of_root) = as_other(|| nearcall_policy::load(&path)) {
+        of_root.unwrap();
+        std::os::unix::fs::chown(&path, Some(OTHER), None).unwrap();
+        assert!(refused().ends_with("user 4000001 owns it; root owns a policy"));
+        as_other(|| nearcall_policy::load(&path)).unwrap().unwrap();
+    }
+    keeper.null().unwrap();
+}
+
 #[test]
 fn a_file_that_is_no_policy_leaves_the_one_before_in_force() {
     let scene = scene(
@@ -263,12 +296,13 @@ fn a_file_that_is_no_policy_leaves_the_one_before_in_force() {
     let keeper = scene.keeper().unwrap();
     let path = file_in(scene.directory.path());
     // A key that there is not: nothing is taken from it, and the clerk is not asked.
-    fs::write(&path, "[[rule]]\nid = \"all\"\nuser_id = 0\nverdict = \"refuse\"\n").unwrap();
+    let text = "[[rule]]\nid = \"all\"\nuser_id = 0\nverdict = \"refuse\"\n";
+    write(scene.directory.path(), text);
     assert!(matches!(nearcall_policy::load(&path), Err(PolicyError::Text { .. })));
     keeper.null().unwrap();
     // An operation that there is not: the clerk does not take it.
     let text = "[[rule]]\nid = \"all\"\noperations = [\"pidd\"]\nverdict = \"admit\"\n";
-    fs::write(&path, text).unwrap();
+    write(scene.directory.path(), text);
     let refused = scene.clerks[0].set_policy(rules_of(scene.directory.path()));
     assert!(matches!(refused, Err(ExportError::Policy(_))), "{refused:?}");
     keeper.null().unwrap();

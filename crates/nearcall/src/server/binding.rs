@@ -33,7 +33,7 @@ use super::requests::Growing;
 use super::rules::Decision;
 use super::suspended::SuspendedCalls;
 use super::trust::{Member, TrustClass};
-use crate::audit::Audit;
+use crate::audit::{Audit, no_rule};
 use crate::client::binding::EXTENSIONS_MAX;
 use crate::client::linkage::OutOfLine;
 use crate::passed::StandIn;
@@ -285,7 +285,7 @@ impl ServerBinding {
         let (priority, limits) = (self.priority, self.account.limits());
         let verdict = Ok(self.permitted.clone());
         let trust_class = self.class.name.split.clone();
-        Decision { rule: "introduced".to_owned(), verdict, priority, limits, trust_class }
+        Decision { rule: no_rule::INTRODUCED.to_owned(), verdict, priority, limits, trust_class }
     }
 
     /// As what it stands for whom its client introduces.

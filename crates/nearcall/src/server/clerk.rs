@@ -25,6 +25,7 @@ use super::named_socket::{self, NamedSocket};
 use super::quota;
 use super::rules::{Decision, Rules, permitted};
 use super::surroundings::Surroundings;
+use crate::audit::no_rule;
 use crate::domain::{Domain, DomainCore, DomainOptions};
 use crate::error::ExportError;
 use crate::name::{self, Scope};
@@ -359,10 +360,10 @@ impl ClerkCore {
     pub fn decide(&self, importer: &Importer) -> Decision {
         let interface = self.entries.interface();
         match &*self.in_force().policy {
-            Policy::Anyone => Decision::of("anyone", Ok(None)),
+            Policy::Anyone => Decision::of(no_rule::ANYONE, Ok(None)),
             Policy::Rules(rules) => rules.judge(importer, interface),
             Policy::Ask(ask) => Decision::of(
-                "asked",
+                no_rule::ASKED,
                 // The thread that keeps house asks, whom all other importers wait for.
                 match catch_unwind(AssertUnwindSafe(|| ask(importer))) {
                     Ok(Admission::Admit) => Ok(None),
@@ -374,7 +375,7 @@ impl ClerkCore {
             Policy::OfScope if self.is_of_system => {
                 let reason = "in the system scope nobody may bind until the export says who, by \
                               a policy; names of one user's own need XDG_RUNTIME_DIR on both sides";
-                Decision::of("default", Err(reason.to_owned()))
+                Decision::of(no_rule::DEFAULT, Err(reason.to_owned()))
             }
             Policy::OfScope | Policy::OwnerOnly => judge_owner(importer),
         }
@@ -388,7 +389,7 @@ fn judge_owner(importer: &Importer) -> Decision {
         Some(_) => Err(own.to_owned()),
         None => Err(format!("{own}, and the system does not tell who this is: 65534 is nobody's")),
     };
-    Decision::of("owner", verdict)
+    Decision::of(no_rule::OWNER, verdict)
 }
 
 impl Replies {

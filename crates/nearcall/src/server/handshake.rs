@@ -26,7 +26,7 @@ use super::limits;
 use super::quota::{Account, Charge, Resource};
 use super::rules::Decision;
 use super::trust::{ClassName, Member};
-use crate::audit::Subject;
+use crate::audit::{Subject, no_rule};
 use crate::domain::DomainCore;
 use crate::region::{self, RegionBytes, Segments};
 use crate::wire::{Packet, Socket, WireError};
@@ -284,7 +284,7 @@ impl Handshake {
             Some(giver) if giver.state.is_open() => giver.passed_on(),
             Some(_) => {
                 let reason = "whoever has introduced it is not bound any more";
-                Decision::of("introduced", Err(reason.to_owned()))
+                Decision::of(no_rule::INTRODUCED, Err(reason.to_owned()))
             }
         }
     }
@@ -298,7 +298,7 @@ impl Handshake {
             _ => String::from_utf8_lossy(detail),
         };
         if let Ok(importer) = Importer::of(self.socket.stream()) {
-            core.audit.refused(self.subject(&importer), "bind", &reason);
+            core.audit.refused(self.subject(&importer), no_rule::BIND, &reason);
         }
     }
 

@@ -26,6 +26,7 @@ use super::binding::ServerBinding;
 use super::handshake::Handshake;
 use super::quota::{Charge, Resource};
 use super::requests::told;
+use crate::audit::no_rule;
 use crate::domain::DomainCore;
 use crate::wire::{Socket, WireError};
 
@@ -107,7 +108,7 @@ impl Introductions {
             }
             Came::HungUp => None,
             Came::Other(reason) => {
-                core.audit.refused(giver.subject(), "introduction", &reason);
+                core.audit.refused(giver.subject(), no_rule::INTRODUCTION, &reason);
                 None
             }
         }

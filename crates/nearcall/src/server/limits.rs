@@ -46,6 +46,30 @@ pub struct BindingLimits {
 }
 
 impl Limits {
+    /// What both let hold.
+    pub(crate) fn least(&self, other: &Limits) -> Limits {
+        fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+            one.into_iter().chain(other).min()
+        }
+        let (user, its) = (self.user, other.user);
+        let user = UserLimits {
+            handshakes_max: least(user.handshakes_max, its.handshakes_max),
+            bindings_max: least(user.bindings_max, its.bindings_max),
+            astacks_max: least(user.astacks_max, its.astacks_max),
+            mapped_bytes_max: least(user.mapped_bytes_max, its.mapped_bytes_max),
+            own_bytes_max: least(user.own_bytes_max, its.own_bytes_max),
+            descriptors_max: least(user.descriptors_max, its.descriptors_max),
+        };
+        let (binding, its) = (self.binding, other.binding);
+        let binding = BindingLimits {
+            astacks_max: least(binding.astacks_max, its.astacks_max),
+            mapped_bytes_max: least(binding.mapped_bytes_max, its.mapped_bytes_max),
+            own_bytes_max: least(binding.own_bytes_max, its.own_bytes_max),
+            descriptors_max: least(binding.descriptors_max, its.descriptors_max),
+        };
+        Limits { user, binding }
+    }
+
     /// Most that the user may hold of `resource`.
     pub(crate) fn user_max(&self, resource: Resource) -> u64 {
         let UserLimits { handshakes_max, bindings_max, astacks_max, .. } = self.user;

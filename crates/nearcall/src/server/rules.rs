@@ -1,6 +1,7 @@
 //! Who may bind, as rules: data that a policy file or a program gives, and how it is judged.
 
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::fmt;
 
 use nearcall_abi::InterfaceDescriptor;
@@ -9,6 +10,7 @@ use nearcall_core::admission::Permitted;
 
 use super::importer::Importer;
 use super::limits::Limits;
+use crate::audit::no_rule;
 
 /// Rules in order: the first that fits an importer decides; if none does, it is refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +22,8 @@ pub struct Rules {
 /// One rule. What it does not say fits everybody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// What audit records call it.
+    /// What audit records call it: no other rule of the policy, and nothing of
+    /// [`Rule::RESERVED_IDS`].
     pub id: String,
     /// Whom it is for.
     pub who: Who,
@@ -39,7 +42,8 @@ pub struct Rule {
 /// What a rule says of those whom it fits. All that is given has to be so. What the system does not
 /// tell of an importer (a user that is not mapped here, a process of another pid namespace, a
 /// control group where this process reads no `/proc`) may be anything: a rule that asks for it
-/// admits nobody by it, and yet takes what it would take.
+/// admits nobody by it, and yet takes what it would take, of procedures, of limits, and of
+/// priority, and keeps it out of others' trust classes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Who {
     /// The interface that is imported, by its scoped name.
@@ -71,6 +75,13 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuleError {
+    /// Records could not tell the rule from another one, or from what no rule has decided.
+    Id {
+        /// The rule.
+        rule: String,
+        /// What is wrong with its name.
+        wrong: &'static str,
+    },
     /// It names a procedure that the interface does not have.
     UnknownProcedure {
         /// The rule.
@@ -123,8 +134,26 @@ impl Rules {
     /// Whether every procedure that is named is one of the interface, and somebody can bind within
     /// the limits, for rules that are about it.
     pub(crate) fn check(&self, interface: &InterfaceDescriptor) -> Result<(), RuleError> {
+        self.check_ids()?;
         let mut about = self.rules.iter().filter(|rule| rule.who.is_about(interface.name));
         about.try_for_each(|rule| rule.check(interface))
+    }
+
+    /// Whether records tell each rule from all others. Those about other interfaces, too: one
+    /// policy may serve several.
+    fn check_ids(&self) -> Result<(), RuleError> {
+        let mut ids = HashSet::new();
+        self.rules.iter().try_for_each(|Rule { id, .. }| {
+            let wrong = match id.as_str() {
+                "" => "an id is not empty",
+                id if Rule::RESERVED_IDS.contains(&id) => {
+                    "records have that word where no rule has decided"
+                }
+                id if !ids.insert(id) => "another rule has that id, too",
+                _ => return Ok(()),
+            };
+            Err(RuleError::Id { rule: id.clone(), wrong })
+        })
     }
 
     /// Whether how many binds may be under way depends on the rule.
@@ -135,27 +164,30 @@ impl Rules {
     pub(crate) fn judge(&self, importer: &Importer, interface: &InterfaceDescriptor) -> Decision {
         // One answer for all rules: an importer may move from one group to another meanwhile.
         let cgroup = OnceCell::new();
-        // Of rules that may be about it: it can call no more than each of them lets it.
-        let mut within = None;
+        // Rules that may be about it: it has no more than each of them gives.
+        let mut maybe: Vec<Decision> = Vec::new();
         let mut lacking = "";
         for rule in &self.rules {
-            let fit = rule.who.fit(importer, &cgroup, interface.name);
-            match (&rule.verdict, fit) {
-                (_, Fit::No) | (Verdict::Admit, Fit::Unknown(_)) => {}
-                (Verdict::AdmitOnly(names), Fit::Unknown(what)) => {
-                    lacking = what;
-                    within = narrowed(within, Some(permitted(interface, names)));
-                }
-                (Verdict::Refuse, Fit::Unknown(what)) => {
+            match (rule.who.fit(importer, &cgroup, interface.name), &rule.verdict) {
+                (Fit::No, _) => {}
+                (Fit::Unknown(what), Verdict::Refuse) => {
                     let id = &rule.id;
                     let reason =
                         format!("rule {id:?} refuses it: the system does not tell its {what}");
                     return Decision::of(id, Err(reason));
                 }
-                (_, Fit::Yes) => return rule.decide(interface, within).unless_empty(lacking),
+                (Fit::Unknown(what), verdict) => {
+                    if matches!(verdict, Verdict::AdmitOnly(_)) {
+                        lacking = what;
+                    }
+                    maybe.push(rule.decide(interface));
+                }
+                (Fit::Yes, _) => {
+                    return rule.decide(interface).within(&maybe).unless_empty(lacking);
+                }
             }
         }
-        Decision::of("otherwise", Err("no rule admits it".to_owned()))
+        Decision::of(no_rule::OTHERWISE, Err("no rule admits it".to_owned()))
     }
 }
 
@@ -193,11 +225,15 @@ fn narrowed(one: Option<Permitted>, other: Option<Permitted>) -> Option<Permitte
 }
 
 impl Rule {
-    /// What it says of those whom it fits, who may call these at most.
-    fn decide(&self, interface: &InterfaceDescriptor, within: Option<Permitted>) -> Decision {
+    /// What audit records have for the rule where none of a policy's has decided: no rule is called
+    /// so.
+    pub const RESERVED_IDS: [&'static str; 8] = no_rule::ALL;
+
+    /// What it says of those whom it fits.
+    fn decide(&self, interface: &InterfaceDescriptor) -> Decision {
         let verdict = match &self.verdict {
-            Verdict::Admit => Ok(within),
-            Verdict::AdmitOnly(names) => Ok(narrowed(within, Some(permitted(interface, names)))),
+            Verdict::Admit => Ok(None),
+            Verdict::AdmitOnly(names) => Ok(Some(permitted(interface, names))),
             Verdict::Refuse => Err(format!("rule {:?} refuses it", self.id)),
         };
         let (rule, trust_class) = (self.id.clone(), self.trust_class.clone());
@@ -224,6 +260,27 @@ impl Rule {
 }
 
 impl Decision {
+    /// The same for one whom each of these rules may be about instead: what the least of them all
+    /// gives, and a bell that it shares with nobody of whom it is certain which of them is.
+    fn within(mut self, maybe: &[Decision]) -> Decision {
+        let mut classes = vec![&self.trust_class];
+        for other in maybe {
+            self.verdict = match (self.verdict, &other.verdict) {
+                (Ok(one), Ok(other)) => Ok(narrowed(one, other.clone())),
+                (refused, _) => refused,
+            };
+            self.priority = self.priority.max(other.priority);
+            self.limits = self.limits.least(&other.limits);
+            if !classes.contains(&&other.trust_class) {
+                classes.push(&other.trust_class);
+            }
+        }
+        if classes.len() > 1 {
+            self.trust_class = Some(format!("one of {classes:?}"));
+        }
+        self
+    }
+
     /// Whom nothing is left, because the system does not tell this of it, is refused.
     fn unless_empty(self, lacking: &str) -> Decision {
         match &self.verdict {
@@ -324,6 +381,7 @@ fn is_below(cgroup: &str, above: &str) -> bool {
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            RuleError::Id { rule, wrong } => write!(f, "a rule has the id {rule:?}; {wrong}"),
             RuleError::UnknownProcedure { rule, procedure, interface } => {
                 write!(f, "rule {rule:?} names {procedure:?}, which {interface} does not have")
             }
@@ -342,6 +400,9 @@ impl std::error::Error for RuleError {}
 
 #[cfg(test)]
 mod tests {
+    use nearcall_abi::AStackClass;
+
+    use super::super::limits::{BindingLimits, UserLimits};
     use super::*;
 
     #[test]
@@ -453,5 +514,72 @@ mod tests {
                 Ok(&["*"]),
             );
         }
+    }
+
+    /// A rule of this name that admits everybody.
+    fn called(id: &str) -> Rule {
+        let (id, who, limits) = (id.to_owned(), Who::default(), Limits::default());
+        let (verdict, priority) = (Verdict::Admit, Priority::Normal);
+        Rule { id, who, verdict, priority, limits, trust_class: None }
+    }
+
+    #[test]
+    fn records_tell_each_rule_from_all_else() {
+        static CLASSES: [AStackClass; 1] = [AStackClass { block_bytes: 64, count: 1 }];
+        let interface = crate::testing::null_interface(&CLASSES);
+        let check = |rules: &[Rule]| Rules { rules: rules.to_vec() }.check(&interface);
+        check(&[called("a"), called("b")]).unwrap();
+        for id in Rule::RESERVED_IDS {
+            let error = check(&[called("a"), called(id)]).unwrap_err().to_string();
+            let want = "records have that word where no rule has decided";
+            assert_eq!(error, format!("a rule has the id {id:?}; {want}"));
+        }
+        // One policy may serve several interfaces, whose records have one reader.
+        let mut elsewhere = called("a");
+        elsewhere.who.interface = Some("other".to_owned());
+        let error = check(&[called("a"), elsewhere]).unwrap_err().to_string();
+        assert_eq!(error, "a rule has the id \"a\"; another rule has that id, too");
+        let error = check(&[called("")]).unwrap_err().to_string();
+        assert_eq!(error, "a rule has the id \"\"; an id is not empty");
+    }
+
+    #[test]
+    fn whom_a_rule_may_be_about_has_no_more_than_it_gives() {
+        let interface = crate::testing::null_interface(&[]);
+        let (here, _there) = nearcall_os::socket::Stream::pair().unwrap();
+        let mut importer = Importer::of(&here).unwrap();
+        let uid = importer.uid();
+        importer.forget_identity();
+        let (mut maybe, mut all) = (called("maybe"), called("all"));
+        maybe.who.uid = uid;
+        maybe.priority = Priority::Background;
+        maybe.trust_class = Some("apart".to_owned());
+        maybe.limits.user.bindings_max = Some(2);
+        maybe.limits.binding.astacks_max = Some(9);
+        all.limits.user.bindings_max = Some(3);
+        all.limits.binding.astacks_max = Some(8);
+        all.limits.binding.descriptors_max = Some(7);
+        let judged = |rules: [&Rule; 2]| {
+            let rules = Rules { rules: rules.map(Rule::clone).to_vec() };
+            rules.judge(&importer, &interface)
+        };
+        let decision = judged([&maybe, &all]);
+        assert_eq!((&*decision.rule, decision.verdict), ("all", Ok(None)));
+        assert_eq!(decision.priority, Priority::Background);
+        let Limits { user, binding } = decision.limits;
+        assert_eq!(user, UserLimits { bindings_max: Some(2), ..UserLimits::default() });
+        let (astacks_max, descriptors_max) = (Some(8), Some(7));
+        let least = BindingLimits { astacks_max, descriptors_max, ..BindingLimits::default() };
+        assert_eq!(binding, least);
+        // Neither of the two classes has a bell that it could ring.
+        let class = decision.trust_class;
+        assert!(class.is_some() && class != maybe.trust_class, "{class:?}");
+        // A rule behind the one that decides says nothing, nor does an urgent one that may be.
+        maybe.priority = Priority::Urgent;
+        maybe.trust_class = None;
+        let decision = judged([&maybe, &all]);
+        assert_eq!((decision.priority, decision.trust_class), (Priority::Normal, None));
+        let decision = judged([&all, &maybe]);
+        assert_eq!(decision.limits, all.limits);
     }
 }

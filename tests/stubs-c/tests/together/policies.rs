@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader, Write as _};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
@@ -74,12 +75,21 @@ fn guard(program: &Path, runtime: &Path) {
     let file = |name: &[u8], rules: &str| {
         let path = runtime.join(OsStr::from_bytes(name));
         fs::write(&path, rules).expect("it can be written");
+        // Nobody else may write it, whatever the umask.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
         path
     };
     // A path is bytes, and not always text.
     let (one, nobody) = (file(b"one\xff", ONE), file(b"nobody", NOBODY));
     let (wrong, foreign) = (file(b"wrong", WRONG), file(b"foreign", FOREIGN));
-    for (policy, what) in [(&wrong, "user_id"), (&foreign, "foreign: rule \"askers\" names")] {
+    let open = file(b"open", ONE);
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o620)).expect("it is ours");
+    let told = [
+        (&wrong, "user_id"),
+        (&foreign, "foreign: rule \"askers\" names"),
+        (&open, "mode 0620, so that group"),
+    ];
+    for (policy, what) in told {
         let mut refused = Onlooker::start(program, runtime, policy);
         let said = refused.line();
         let name = policy.to_str().expect("it is text");
