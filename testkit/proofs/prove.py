@@ -303,11 +303,15 @@ def judge(asked: tuple[str, str]) -> str:
 def main(path: str, *asked: str) -> None:
     listed = subprocess.run([path], check=True, capture_output=True, text=True).stdout
     claims = [line.split()[0] for line in listed.splitlines()]
-    chosen = [(path, claim) for claim in claims if not asked or claim in asked]
+    if unknown := [name for name in asked if name not in claims]:
+        sys.exit(f"prove.py: {path} has no claim {unknown[0]}")
+    chosen = [(path, claim) for claim in asked or claims]
     with multiprocessing.Pool(os.cpu_count(), maxtasksperchild=1) as pool:
         for line in pool.imap_unordered(judge, chosen, chunksize=1):
             print(line, flush=True)
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("usage: prove.py PROGRAM [CLAIM...]")
     main(*sys.argv[1:])
