@@ -44,7 +44,7 @@ pub fn a_deadline_that_has_crossed_crosses_as_it_is(any: &mut Any) -> bool {
 
 /// Whatever it took, and whatever it had left.
 #[inline(never)]
-pub fn who_was_served_owes_no_more_than_the_most(any: &mut Any) -> bool {
+pub fn who_has_used_its_round_up_waits_for_the_next(any: &mut Any) -> bool {
     let (found_ns, bindings) = (any.u64(), any.u32());
     // Nobody asks for a user without any.
     if bindings == 0 {
@@ -82,7 +82,7 @@ pub fn records_come_at_their_pace(any: &mut Any) -> bool {
     if now_ns > NOW_NS_MAX || later_ns > NOW_NS_MAX {
         return false;
     }
-    // The first is always written, and the next: a burst is longer.
+    // The first is always written. So is the next, unless the clock went back by a burst less one.
     assert_eq!(meter.admit(now_ns), Some(0));
     assert_eq!(
         meter.admit(later_ns),
