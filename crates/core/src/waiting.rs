@@ -75,7 +75,7 @@ pub struct YieldBan {
 const FAST_YIELDS_MIN: u32 = 64;
 
 /// Of waits after as many fast yields, one in so many is timed from its beginning.
-const TIMED_EACH: u32 = 4;
+const TIMED_EACH: u32 = 16;
 
 /// About what a yield saves to who would sleep and be woken instead.
 const FAST_YIELD_SAVES_NS: u64 = 2_000;

@@ -50,10 +50,13 @@ impl Wait<'_> {
     /// Waits until the reply is there.
     #[inline]
     pub fn finish(&self) -> Result<(), NoReply> {
-        match switching::finish(self) {
-            Some(outcome) => outcome,
-            None => self.finish_alone(),
+        if let Some(outcome) = switching::finish(self) {
+            return outcome;
         }
+        if self.same_processor && self.is_replied_here() {
+            return Ok(());
+        }
+        self.finish_alone()
     }
 
     /// The same for a kernel thread. Apart, because a FastThread that waits has all its frames in
@@ -63,9 +66,6 @@ impl Wait<'_> {
     fn finish_alone(&self) -> Result<(), NoReply> {
         let binding = self.grip.binding;
         let mut ban = YIELD_BAN.get();
-        if self.same_processor && self.is_replied_here(&mut ban) {
-            return Ok(());
-        }
         let start = clock::ticks();
         let mut spinner = (!self.same_processor).then(spinning::begin).flatten();
         let spin_ns = binding.spin_ns(self.procedure);
@@ -127,22 +127,26 @@ impl Wait<'_> {
     }
 
     /// On the server's processor: the reply is there, or comes with one yield that is not timed.
+    /// Apart from what waits on, which has much to save first.
     #[inline]
-    fn is_replied_here(&self, ban: &mut YieldBan) -> bool {
+    fn is_replied_here(&self) -> bool {
+        let mut ban = YIELD_BAN.get();
         // Whom the ring has woken may have had the processor in the middle of it.
         if self.is_replied() {
             ban.pass();
-            YIELD_BAN.set(*ban);
+            YIELD_BAN.set(ban);
             return true;
         }
-        if !ban.may_yield_untimed(&self.grip.binding.policy) {
+        let may_yield = ban.may_yield_untimed(&self.grip.binding.policy);
+        YIELD_BAN.set(ban);
+        if !may_yield {
             return false;
         }
-        YIELD_BAN.set(*ban);
         processor::yield_now();
         self.is_replied()
     }
 
+    #[inline]
     fn is_replied(&self) -> bool {
         matches!(turn::poll(self.turn(), self.sequence), Poll::Replied { .. })
     }

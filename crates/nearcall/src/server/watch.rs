@@ -171,7 +171,7 @@ impl<'c> Watch<'c> {
         self.look_at_all();
         while !self.is_over() {
             self.refresh();
-            if !self.poll_for_a_while() {
+            if !self.poll_for_a_while() && !self.is_called_again() {
                 self.wait();
             }
         }
@@ -361,18 +361,22 @@ impl<'c> Watch<'c> {
         self.cool_tallies_down()
     }
 
+    /// A caller on this processor gets it, for one yield that is not timed. True if a call came.
+    #[inline]
+    fn is_called_again(&mut self) -> bool {
+        estacks::note_guests();
+        if !self.is_called_here || !self.ban.may_yield_untimed(&self.core.options.wait) {
+            return false;
+        }
+        self.is_called_here = false;
+        processor::yield_now();
+        self.poll()
+    }
+
     /// Nothing came for a while: spin, yield or sleep, as the policy says.
     #[cold]
     #[inline(never)]
     fn wait(&mut self) {
-        estacks::note_guests();
-        if self.is_called_here && self.ban.may_yield_untimed(&self.core.options.wait) {
-            self.is_called_here = false;
-            processor::yield_now();
-            if self.poll() {
-                return;
-            }
-        }
         let start = clock::ticks();
         if clock::ticks_ns(start.saturating_sub(self.idle)) >= LONG_NS {
             // One that was not timed may have taken so long.
@@ -485,10 +489,16 @@ impl<'c> Watch<'c> {
     }
 
     /// Takes note of bindings that came or went.
+    #[inline]
     fn refresh(&mut self) {
-        if self.core.table.epoch() == self.snapshot.epoch {
-            return;
+        if self.core.table.epoch() != self.snapshot.epoch {
+            self.refresh_now();
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refresh_now(&mut self) {
         self.snapshot = Rc::new(self.core.table.load());
         current::serve_from(&self.snapshot);
         let mut at = 0;

@@ -80,10 +80,13 @@ pub(crate) fn caller_number() -> u32 {
 }
 
 /// Waits for a reply, if the caller is a FastThread.
+#[inline]
 pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
-    if !is_here() {
-        return None;
-    }
+    is_here().then(|| finish_here(wait))
+}
+
+#[inline(never)]
+fn finish_here(wait: &Wait<'_>) -> Result<(), NoReply> {
     wait.grip.linkage().allow_tally();
     let reply = Reply {
         wait,
@@ -98,19 +101,19 @@ pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
         Instant::now() + Duration::from_nanos(left_ns)
     });
     if cancellation::is_inside() {
-        return Some(finish_unless_cancelled(&reply, until));
+        return finish_unless_cancelled(&reply, until);
     }
     loop {
         let end = nearcall_threads::wait_for(&reply, until);
         processor::prefetch_write(wait.grip.astack.head());
         if let Poll::Replied { .. } = reply.poll() {
-            return Some(Ok(()));
+            return Ok(());
         }
         if let WaitEnd::Cancelled(cancelled) = end {
-            return Some(reply.cancel(cancelled));
+            return reply.cancel(cancelled);
         }
         if let Some(outcome) = reply.outcome(end != WaitEnd::Late) {
-            return Some(outcome);
+            return outcome;
         }
     }
 }

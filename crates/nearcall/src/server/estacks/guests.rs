@@ -31,6 +31,8 @@ const CLOSER_NS: u64 = 100_000;
 
 thread_local! {
     static HOST: RefCell<Option<Rc<Host<GuestCall>>>> = const { RefCell::new(None) };
+    /// Whether there is one: asked without what a value that is dropped at the thread's end costs.
+    static HAS_HOST: Cell<bool> = const { Cell::new(false) };
     /// What the watch asks each time that it looks for calls. Of this processor alone: what another
     /// one has says nothing about this one's.
     static HAS_GUESTS: Cell<bool> = const { Cell::new(false) };
@@ -102,6 +104,7 @@ fn host_of(domain: &DomainCore) -> Option<Rc<Host<GuestCall>>> {
     let hosts = domain.processors.estacks.hosts.get()?;
     let host = Rc::new(hosts.enter(domain.options.estacks_max as usize)?);
     HOST.set(Some(Rc::clone(&host)));
+    HAS_HOST.set(true);
     Some(host)
 }
 
@@ -180,8 +183,13 @@ pub(crate) fn has_guests() -> bool {
 }
 
 /// Finds out whether it has to: a procedure that has returned may have left threads behind.
+///
+/// # Cost: a load, where no procedure has run on an E-stack.
+#[inline]
 pub(crate) fn note_guests() {
-    HAS_GUESTS.set(is_busy());
+    if HAS_HOST.get() {
+        HAS_GUESTS.set(is_busy());
+    }
 }
 
 /// Whether procedures of this processor wait, or wait no more and have not gone on.
@@ -197,6 +205,8 @@ pub(crate) fn finish(policy: &WaitPolicy) {
         }
     }
     HOST.set(None);
+    HAS_HOST.set(false);
+    HAS_GUESTS.set(false);
 }
 
 /// The binding with this key, if the caller is in one of its procedures, on an E-stack.

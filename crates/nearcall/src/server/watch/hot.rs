@@ -295,15 +295,43 @@ impl Watch<'_> {
 
     #[inline(always)]
     fn poll_hot_by(&mut self, load: impl Load) -> bool {
+        match self.hot.len() {
+            0 => false,
+            1 => self.poll_one(load),
+            2..=TOGETHER => self.poll_together(load, 0) > 0,
+            _ => self.poll_groups(load),
+        }
+    }
+
+    /// A client that is alone.
+    #[inline(always)]
+    fn poll_one(&mut self, load: impl Load) -> bool {
+        let hot = &self.hot[0];
+        let (look, words) = hot.look_by(load);
+        match look {
+            Look::Nothing => false,
+            Look::Posted(sequence) => {
+                hot.ask_to_write();
+                self.serve_hot(0, (sequence, words))
+            }
+            _ => {
+                self.act_otherwise(0, 1);
+                false
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn poll_groups(&mut self, load: impl Load) -> bool {
         let groups = self.hot.len().div_ceil(TOGETHER);
-        let begin = if groups > 1 { clock::ticks() } else { 0 };
+        let begin = clock::ticks();
         let (mut has_served, mut untimed_count) = (false, 0);
         let first = std::mem::take(&mut self.group);
         for group in (0..groups).cycle().skip(first).take(groups) {
             let served_count = self.poll_together(load, group * TOGETHER);
             has_served |= served_count > 0;
             untimed_count += served_count;
-            if untimed_count >= UNTIMED_MAX && groups > 1 {
+            if untimed_count >= UNTIMED_MAX {
                 untimed_count = 0;
                 if clock::ns_since(begin) > PASS_NS_MAX {
                     self.group = (group + 1) % groups;
