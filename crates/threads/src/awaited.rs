@@ -138,6 +138,7 @@ pub fn stack_end() -> Option<usize> {
 /// If the caller is no FastThread.
 ///
 /// # Cost: two switches, none if nobody else is ready; with a time, two readings of the clock.
+#[inline]
 pub fn wait_for(awaited: &dyn Awaited, until: Option<Instant>) -> WaitEnd {
     crate::processor::here_for("wait_for").wait_for(awaited, until)
 }

@@ -452,6 +452,7 @@ impl Processor {
     }
 
     /// Suspends the running thread until that is over, at most until then.
+    #[inline]
     pub fn wait_for(&self, awaited: &dyn Awaited, until: Option<Instant>) -> WaitEnd {
         let running = self.running.get();
         // SAFETY: only the lifetime changes. The thread has borrowed it until this returns, and

@@ -14,7 +14,7 @@ mod reallocating;
 
 #[cfg(feature = "threads")]
 pub(crate) use fast::{
-    caller_number, finish, is_here, is_unwinding, nap, wait_exit, wait_for_astack,
+    caller_number, finish, finish_here, is_here, is_unwinding, nap, wait_exit, wait_for_astack,
 };
 #[cfg(feature = "threads")]
 pub(crate) use nearcall_threads::stack_end;
@@ -25,8 +25,8 @@ pub(crate) use reallocating::{put_off, tell_all};
 
 #[cfg(not(feature = "threads"))]
 pub(crate) use nobody::{
-    caller_number, finish, is_here, is_unwinding, nap, put_off, stack_end, tell_all, wait_exit,
-    wait_for_astack,
+    caller_number, finish, finish_here, is_here, is_unwinding, nap, put_off, stack_end, tell_all,
+    wait_exit, wait_for_astack,
 };
 
 /// Waits so long, or until a process ends; whether it has ended. Of a FastThread's, which lets
@@ -90,6 +90,11 @@ mod nobody {
     /// Waits for a reply, if the caller is a FastThread.
     pub(crate) const fn finish(_: &Wait<'_>) -> Option<Result<(), NoReply>> {
         None
+    }
+
+    /// The same where the caller is one.
+    pub(crate) fn finish_here(_: &Wait<'_>) -> Result<(), NoReply> {
+        unreachable!("nobody is a FastThread")
     }
 
     /// Waits for an A-stack of a class, if the caller is a FastThread.

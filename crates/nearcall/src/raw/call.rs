@@ -501,14 +501,15 @@ pub(super) fn await_posted(
         Err(fault) => return Some(grip.lose_to_fault(procedure, fault)),
     }
     linkage.weigh_if_last(sequence);
+    if switching::is_here() {
+        return switch_until_reply(grip, procedure, deadline);
+    }
+    linkage.forbid_tally();
     let same_processor = processor == linkage.server_processor();
-    if !switching::is_here() {
-        linkage.forbid_tally();
-        if !same_processor
-            && is_replied(poll_for_a_while(head, linkage.until_reply(), sequence), sequence)
-        {
-            return None;
-        }
+    if !same_processor
+        && is_replied(poll_for_a_while(head, linkage.until_reply(), sequence), sequence)
+    {
+        return None;
     }
     wait(grip, procedure, deadline, same_processor)
 }
@@ -534,12 +535,32 @@ fn wait(
     same_processor: bool,
 ) -> Option<Box<CallError>> {
     let sequence = grip.linkage().sequence();
-    match (Wait { grip, procedure, sequence, deadline, same_processor }).finish() {
-        Ok(()) => None,
-        Err(NoReply::Captured(error)) => {
+    let wait = Wait { grip, procedure, sequence, deadline, same_processor };
+    wait.finish().err().map(|no_reply| give_up(grip, sequence, no_reply))
+}
+
+/// The same of a FastThread, of which nothing but this is on the stack while others run: what they
+/// have there is in nobody's cache when they go on.
+#[inline(never)]
+fn switch_until_reply(
+    grip: Grip<'_>,
+    procedure: u32,
+    deadline: Deadline,
+) -> Option<Box<CallError>> {
+    let sequence = grip.linkage().sequence();
+    let wait = Wait { grip, procedure, sequence, deadline, same_processor: false };
+    let outcome = switching::finish_here(&wait);
+    outcome.err().map(|no_reply| give_up(grip, sequence, no_reply))
+}
+
+/// A wait has ended without a reply.
+#[cold]
+fn give_up(grip: Grip<'_>, sequence: Sequence, no_reply: NoReply) -> Box<CallError> {
+    match no_reply {
+        NoReply::Captured(error) => {
             grip.capture(sequence);
-            Some(error)
+            error
         }
-        Err(NoReply::Lost(error)) => Some(error),
+        NoReply::Lost(error) => error,
     }
 }

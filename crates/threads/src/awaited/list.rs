@@ -142,15 +142,24 @@ impl AwaitedList {
 
     /// Takes a thread out that is in it.
     pub fn remove(&self, thread: &'static Thread) {
-        let Some(queue) = thread.queue.get() else {
-            let next = self.foreign.remove(thread);
-            for cursor in [&self.cursor, &self.closer] {
-                if cursor.get().is_some_and(|cursor| ptr::eq(cursor, thread)) {
-                    cursor.set(next);
-                }
+        match thread.queue.get() {
+            None => self.remove_foreign(thread),
+            Some(queue) => self.remove_queued(thread, queue),
+        }
+    }
+
+    #[inline(always)]
+    fn remove_foreign(&self, thread: &'static Thread) {
+        let next = self.foreign.remove(thread);
+        for cursor in [&self.cursor, &self.closer] {
+            if cursor.get().is_some_and(|cursor| ptr::eq(cursor, thread)) {
+                cursor.set(next);
             }
-            return;
-        };
+        }
+    }
+
+    #[cold]
+    fn remove_queued(&self, thread: &'static Thread, queue: NonZeroUsize) {
         let mut queues = self.queues.borrow_mut();
         let list = queues.get(&queue).expect("a thread that waits in a queue is in it");
         list.remove(thread);
@@ -171,8 +180,9 @@ impl AwaitedList {
         self.closer.set(next);
     }
 
-    /// Calls `is_over` for the threads from `first` on, and `wake` for those for which it says so,
-    /// when they are out of the list; ends after so many for which it does not.
+    /// Calls `is_over` for the threads from `first` on, which wait for what only comes from outside,
+    /// and `wake` for those for which it says so, when they are out of the list; ends after so many
+    /// for which it does not.
     #[inline]
     fn sweep_from(
         &self,
@@ -188,7 +198,7 @@ impl AwaitedList {
             }
             next = thread.next.get();
             if thread.is_awaited_over() {
-                self.remove(thread);
+                self.remove_foreign(thread);
                 wake(thread);
             } else {
                 misses += 1;

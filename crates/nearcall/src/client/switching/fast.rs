@@ -82,11 +82,17 @@ pub(crate) fn caller_number() -> u32 {
 /// Waits for a reply, if the caller is a FastThread.
 #[inline]
 pub(crate) fn finish(wait: &Wait<'_>) -> Option<Result<(), NoReply>> {
-    is_here().then(|| finish_here(wait))
+    is_here().then(|| finish_apart(wait))
 }
 
 #[inline(never)]
-fn finish_here(wait: &Wait<'_>) -> Result<(), NoReply> {
+fn finish_apart(wait: &Wait<'_>) -> Result<(), NoReply> {
+    finish_here(wait)
+}
+
+/// The same where the caller is one, and keeps no frame of its own meanwhile.
+#[inline(always)]
+pub(crate) fn finish_here(wait: &Wait<'_>) -> Result<(), NoReply> {
     wait.grip.linkage().allow_tally();
     let reply = Reply {
         wait,
