@@ -27,7 +27,7 @@ def knobs(of: type) -> list[str]:
 
 def test_what_nobody_says_is_as_usual() -> None:
     wait, domain = nearcall.WaitPolicy(), nearcall.DomainOptions()
-    assert (wait.linger_cycles_max, wait.spin_ns_max) == (176, 50_000)
+    assert (wait.linger_cycles_max, wait.spin_ns_max) == (560, 50_000)
     assert (wait.sleep_slice_ns_min, wait.sleep_slice_ns_max) == (200_000, 20_000_000)
     assert (domain.processors_max, domain.mapped_bytes_max) == (64, 64 << 30)
     assert (domain.mappings_max, domain.open_descriptors_max) == (None, None)

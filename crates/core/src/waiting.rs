@@ -140,7 +140,7 @@ pub enum Step {
 impl Default for WaitPolicy {
     fn default() -> WaitPolicy {
         WaitPolicy {
-            linger_cycles_max: 176,
+            linger_cycles_max: 560,
             spin_ns_max: 50_000,
             spin_ns_min: 2_000,
             polls_per_spin: 64,
