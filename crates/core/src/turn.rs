@@ -317,7 +317,15 @@ pub fn look(turn: &AtomicU32, claim: &AtomicU32) -> Look {
     look_word(TurnWord(turn.load(ord!("O3", Acquire))), || claim)
 }
 
-/// The same of a word that was loaded already, with the order of row O3 and before `claim` is,
+/// Whether a look finds nothing because no call is posted, which is so of most A-stacks.
+///
+/// # Cost: one load.
+#[inline(always)]
+pub fn is_at_rest(turn: &AtomicU32) -> bool {
+    turn.load(ord!("O3", Acquire)) & PHASE_MASK <= Phase::IdleHot as u32
+}
+
+/// [`look`] of a word that was loaded already, with the order of row O3 and before `claim` is,
 /// which is asked for beside a call only.
 #[inline(always)]
 pub fn look_word<'c>(seen: TurnWord, claim: impl FnOnce() -> &'c AtomicU32) -> Look {

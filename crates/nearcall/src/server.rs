@@ -4,6 +4,7 @@ mod asked;
 mod awake;
 mod backlog;
 pub(crate) mod binding;
+mod bits;
 pub(crate) mod clerk;
 pub(crate) mod current;
 pub(crate) mod deferred;

@@ -110,8 +110,8 @@ impl<R> Clone for AStack<'_, R> {
 impl<R> Copy for AStack<'_, R> {}
 
 impl<R> AStackTable<R> {
-    /// Looks every A-stack up. `None` if an extent does not lie in its segments, or `heads` or
-    /// `own` is not mapped writable.
+    /// Looks every A-stack up. `None` if an extent does not lie in its segments, the heads are not
+    /// one behind the other from the beginning on, or `heads` or `own` is not mapped writable.
     pub fn new(
         heads: Segment,
         own: Segment,
@@ -119,8 +119,10 @@ impl<R> AStackTable<R> {
         astacks: impl Iterator<Item = (Extent, R)>,
     ) -> Option<AStackTable<R>> {
         const { assert!(offset_of!(Entry<R>, record) == size_of::<Place>()) };
-        let entries = astacks.map(|(extent, record)| {
-            Some(Entry { place: place(&heads, &own, &peer, extent)?, record })
+        let entries = (0..).zip(astacks).map(|(index, (extent, record))| {
+            let is_in_order = extent.head_offset_bytes == index * LINE_BYTES;
+            let place = is_in_order.then(|| place(&heads, &own, &peer, extent)).flatten()?;
+            Some(Entry { place, record })
         });
         let entries = entries.collect::<Option<Box<[Entry<R>]>>>()?;
         Some(AStackTable { entries, heads, own, peer })
@@ -141,6 +143,15 @@ impl<R> AStackTable<R> {
     /// All of them, in order.
     pub fn astacks(&self) -> impl Iterator<Item = AStack<'_, R>> {
         self.entries.iter().map(|entry| AStack { entry })
+    }
+
+    /// The heads of all of them, in order, without a look into the table: whoever looks at many
+    /// touches a line for each, and not three.
+    #[inline]
+    pub fn heads(&self) -> &[AStackHead] {
+        const { assert!(size_of::<AStackHead>() == LINE_BYTES as usize) };
+        let heads = self.heads.span_mut().and_then(|heads| heads.lines(self.entries.len()));
+        heads.expect("each of them was found there")
     }
 
     /// Bytes of the three segments together.
@@ -293,6 +304,8 @@ impl<'t, R> AStack<'t, R> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering::Relaxed;
+
     use super::*;
     use crate::segment::Sealing;
 
@@ -307,6 +320,28 @@ mod tests {
         let extents = || (0..count).map(|index| (extent(index), index));
         let client = AStackTable::new(first_heads, requests, replies_read, extents());
         (client, AStackTable::new(second_heads, replies, requests_read, extents()))
+    }
+
+    #[test]
+    fn heads_lie_in_the_order_of_their_astacks() {
+        let (client, server) = tables(12);
+        let (client, server) = (client.unwrap(), server.unwrap());
+        assert_eq!(server.heads().len(), 12);
+        for (index, head) in (0..).zip(server.heads()) {
+            assert!(std::ptr::eq(head, server.astack(index).unwrap().head()), "{index}");
+            // Relaxed: one thread.
+            client.astack(index).unwrap().head().turn.store(index + 1, Relaxed);
+            assert_eq!(head.turn.load(Relaxed), index + 1);
+        }
+    }
+
+    #[test]
+    fn heads_in_another_order_are_refused() {
+        let (heads, _) = Segment::heap(4096, Sealing::BothWrite);
+        let (own, _) = Segment::heap(4096, Sealing::SingleWriter);
+        let (_, peer) = Segment::heap(4096, Sealing::SingleWriter);
+        let extents = [1, 0].map(|index| (extent(index), index));
+        assert!(AStackTable::new(heads, own, peer, extents.into_iter()).is_none());
     }
 
     #[test]

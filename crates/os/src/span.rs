@@ -15,6 +15,7 @@ use std::mem::MaybeUninit;
 use std::ops::{Deref, Range};
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
+use std::slice;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use nearcall_abi::counted;
@@ -254,6 +255,16 @@ impl<'a> SpanMut<'a> {
     #[inline]
     pub fn line<T: SharedLine>(self, offset: usize) -> Option<&'a T> {
         self.span.line_ref(offset)
+    }
+
+    /// So many lines from the beginning on; `None` if they do not lie inside, aligned.
+    #[inline]
+    pub fn lines<T: SharedLine>(self, count: usize) -> Option<&'a [T]> {
+        let first = self.span.line_ref::<T>(0)?;
+        let bytes = count.checked_mul(size_of::<T>())?;
+        // SAFETY: `first` is aligned, and so are those behind it; inside the span, just checked;
+        // mapped while `'a` lasts; all atomics and valid for any bytes by `SharedLine`'s S1 and S2.
+        self.span.holds(0, bytes).then(|| unsafe { slice::from_raw_parts(first, count) })
     }
 
     stores! {

@@ -4,6 +4,7 @@ mod audited;
 mod charging;
 
 use std::collections::HashMap;
+use std::iter;
 use std::mem::offset_of;
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -372,10 +373,18 @@ impl ServerBinding {
         (look, words)
     }
 
+    /// The next A-stack from `from` on that is not at rest, as most are: others need no look.
+    pub fn next_busy(&self, from: u32) -> Option<u32> {
+        let extensions = self.extensions.iter().map_while(OnceLock::get);
+        let busy = extensions.filter_map(|each| busy_of(&each.region, each.base, from));
+        busy_of(&self.first, 0, from).or_else(|| busy.min())
+    }
+
     /// Whether a look at any of its A-stacks finds something to do.
     pub fn wants_something(&self) -> bool {
         // The words are for the look that is acted on: a call's are loaded once.
-        (0..self.astack_count()).any(|index| {
+        let mut busy = iter::successors(self.next_busy(0), |index| self.next_busy(index + 1));
+        busy.any(|index| {
             let astack = self.astack(index);
             let claim = &astack.own_line::<ReplyLine>().claim;
             turn::look(&astack.head().turn, claim) != Look::Nothing
@@ -527,6 +536,15 @@ impl ServerBinding {
         *known = Some(made.clone());
         Some(made)
     }
+}
+
+/// The same in a region whose A-stacks are numbered from `base` on.
+#[inline]
+fn busy_of(region: &AStackTable<ServerAStack>, base: u32, from: u32) -> Option<u32> {
+    let passed = from.saturating_sub(base);
+    let heads = region.heads().get(passed as usize..)?;
+    let at = heads.iter().position(|head| !turn::is_at_rest(&head.turn))?;
+    Some(base + passed + at as u32)
 }
 
 impl ServerAStack {

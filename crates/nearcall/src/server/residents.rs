@@ -18,12 +18,13 @@ use nearcall_os::{HeadWords, clock, processor};
 
 use super::awake::Awake;
 use super::binding::ServerBinding;
+use super::bits::lanes_of;
 use super::current;
 use super::holding;
 use super::role::Role;
 use super::run;
 use super::table::Snapshot;
-use super::watch::hot::{act_otherwise, lanes_of};
+use super::watch::hot::act_otherwise;
 use crate::domain::DomainCore;
 
 /// Calls from one processor that had to wake the watcher before there is a resident for it.

@@ -180,9 +180,9 @@ impl AwaitedList {
         self.closer.set(next);
     }
 
-    /// Calls `is_over` for the threads from `first` on, which wait for what only comes from outside,
-    /// and `wake` for those for which it says so, when they are out of the list; ends after so many
-    /// for which it does not.
+    /// Calls `is_over` for the threads from `first` on, of those that wait for what only comes from
+    /// outside, and `wake` for those for which it says so, when they are out of the list; ends
+    /// after so many for which it does not.
     #[inline]
     fn sweep_from(
         &self,

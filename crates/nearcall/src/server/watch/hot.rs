@@ -16,6 +16,7 @@ use nearcall_os::{HeadWords, HeldHead, clock, futex};
 
 use super::{NO_PROCESSOR, Watch};
 use crate::server::binding::{Looked, ServerAStack, ServerBinding};
+use crate::server::bits::{bits_of, lanes_of};
 use crate::server::deferred::Deferred;
 use crate::server::estacks;
 use crate::server::run::{self, Served};
@@ -474,7 +475,12 @@ impl Watch<'_> {
     pub(super) fn look_at(&mut self, binding: &Arc<ServerBinding>) -> bool {
         let latest = binding.latest();
         let mut has_served = self.look_at_one(binding, latest);
-        for index in (0..binding.astack_count()).filter(|index| *index != latest) {
+        let mut next = binding.next_busy(0);
+        while let Some(index) = next {
+            next = binding.next_busy(index + 1);
+            if index == latest {
+                continue;
+            }
             let looked = binding.look(index);
             if has_served && matches!(looked.0, Look::Posted(_)) {
                 self.owe(binding);
@@ -567,22 +573,6 @@ impl Watch<'_> {
             (look, _) => act_otherwise(hot.binding(), hot.index, look),
         }
     }
-}
-
-/// The lanes whose bits are set.
-pub(in crate::server) fn lanes_of<const WORDS: usize>(
-    words: [u64; WORDS],
-) -> impl Iterator<Item = u32> {
-    (0..).zip(words).flat_map(|(word, bits)| bits_of(bits).map(move |bit| word * u64::BITS + bit))
-}
-
-/// The bits that are set, the lowest first.
-fn bits_of(mut bits: u64) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = (bits != 0).then(|| bits.trailing_zeros())?;
-        bits &= bits - 1;
-        Some(bit)
-    })
 }
 
 /// What a look found that is no call to run.
