@@ -1,5 +1,6 @@
 //! The client's side of a binding: import, A-stacks, waiting, out-of-line segments.
 
+pub(crate) mod awaited_batch;
 pub(crate) mod awaited_feed;
 pub(crate) mod bell;
 pub(crate) mod bells;

@@ -36,7 +36,8 @@ pub use nearcall_core::lookout::Lookout;
 pub use nearcall_os::DescriptorKind;
 
 pub use crate::batch::{Batch, Batches, Keeping};
-pub use crate::client::awaited_feed::{FeedNumbers, Opening, PostingBatch};
+pub use crate::client::awaited_batch::{BatchCall, FeedClient};
+pub use crate::client::awaited_feed::{FeedNumbers, Opening};
 pub use crate::client::cancellation::{enter as enter_cancellation, leave as leave_cancellation};
 pub use crate::client::feed_room::FeedRoom;
 pub use crate::client::hasty::in_haste;

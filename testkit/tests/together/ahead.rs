@@ -28,7 +28,7 @@ fn open() -> (u32, usize) {
     (index as u32, FEEDING.procedures[index].class.into())
 }
 
-fn post<'b>(client: &'b Client, lead: Option<Lead<'b>>) -> Ahead<'b> {
+fn post<'b>(client: &'b Client, lead: Option<Lead<&'b Client>>) -> Ahead<'b> {
     let (procedure, class) = open();
     client.claim_of_class(class, procedure).unwrap().post_ahead(0, lead).unwrap()
 }

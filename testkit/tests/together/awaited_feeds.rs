@@ -2,18 +2,21 @@
 //! whatever else the task does, and whatever of it is dropped.
 
 use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use futures::executor::block_on;
 use futures::future::{join, join_all};
-use nearcall::{AwaitedFeed, Binding, CallError, Domain, Error, NotExecuted, Ran};
+use futures::stream::{self, Stream, StreamExt};
+use nearcall::{AwaitedFeed, AwaitedSink, Binding, CallError, Domain, Error, NotExecuted, Ran};
 use testkit::exchanges::exchanges::{EXCHANGING, ExchangingClient};
-use testkit::exchanging;
-use testkit::faults::faults::{FeedingClient, Refused};
+use testkit::faults::faults::{FEEDING, FeedingClient, Refused};
 use testkit::longer::is_late;
 use testkit::world::{Kind, World, each_world, in_world};
+use testkit::{exchanging, feeding};
 
 use crate::carrying::expect_no_room;
 
@@ -42,7 +45,7 @@ fn expect_open(client: &FeedingClient, count: u32) {
 }
 
 /// The rest of a feed, and what ended it.
-async fn rest<T, E: From<Box<CallError>>>(feed: &mut AwaitedFeed<'_, T, E>) -> (Vec<T>, Option<E>) {
+async fn rest<T, E: From<Box<CallError>>>(feed: &mut AwaitedFeed<T, E>) -> (Vec<T>, Option<E>) {
     let mut items = Vec::new();
     loop {
         match feed.next().await {
@@ -321,6 +324,98 @@ fn a_feed_goes_where_its_task_goes() {
         assert!(block_on(feed.next()).is_none());
         assert_eq!(block_on(sink.end()).unwrap(), 5_000 * 4_999 / 2);
         expect_open(client, 0);
+    });
+}
+
+/// Numbers that a server sends, as whoever expects a stream of its own has them.
+type Numbers = Pin<Box<dyn Stream<Item = Result<u32, CallError>> + Send>>;
+
+async fn numbers_of(client: FeedingClient, count: u32) -> Numbers {
+    let mut feed = client.awaiting().numbers(count, 0).await.unwrap();
+    Box::pin(stream::poll_fn(move |context| feed.poll_next(context)))
+}
+
+async fn sum_of(client: FeedingClient) -> AwaitedSink<u32, u64> {
+    client.awaiting().sum(0).await.unwrap()
+}
+
+#[test]
+fn what_is_opened_outlives_its_client_in_a_task_of_its_own() {
+    each_world(SERVER, |world| {
+        let server = world.serve("feeds");
+        let import = || world.import_feeding(&server);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build();
+        runtime.unwrap().block_on(async {
+            let (numbers, mut sum) = join(numbers_of(import(), 5_000), sum_of(import())).await;
+            let coming = tokio::spawn(numbers.map(Result::unwrap).collect::<Vec<u32>>());
+            let going = tokio::spawn(async move {
+                for number in 0..5_000 {
+                    sum.put(number).await.unwrap();
+                }
+                sum.end().await.unwrap()
+            });
+            assert!(coming.await.unwrap().into_iter().eq(0..5_000));
+            assert_eq!(going.await.unwrap(), 5_000 * 4_999 / 2);
+        });
+    });
+}
+
+#[test]
+fn a_binding_lasts_as_long_as_what_was_opened_over_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (domain, own) = (Domain::new().unwrap(), Domain::new().unwrap());
+    let clerk = feeding::export(&domain, directory.path(), "lasting").unwrap();
+    let import = || {
+        let options = testkit::server::import_options(directory.path());
+        let name = feeding::name_of("lasting");
+        FeedingClient::new(Binding::import_with(&own, &name, &FEEDING, options).unwrap())
+    };
+    let (other, client) = (import(), import());
+    let calls = client.awaiting();
+    let (mut feed, sum) = block_on(join(calls.numbers(1_000_000, 0), calls.sum(0)));
+    drop(client);
+    assert_eq!(block_on(feed.as_mut().unwrap().next()).unwrap().unwrap(), 0);
+    expect_open(&other, 2);
+    // By what its client says of it: the binding is there for the other one.
+    drop(feed);
+    expect_open(&other, 1);
+    assert_eq!(clerk.binding_count(), 2);
+    drop(sum);
+    expect_open(&other, 0);
+    let begin = Instant::now();
+    while clerk.binding_count() != 1 {
+        assert!(begin.elapsed() < DROPPED, "{} bindings", clerk.binding_count());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Counts its wakes.
+#[derive(Default)]
+struct Wakes(AtomicU32);
+
+impl Wake for Wakes {
+    fn wake(self: Arc<Wakes>) {
+        self.0.fetch_add(1, SeqCst);
+    }
+}
+
+#[test]
+fn nobody_is_woken_for_a_batch_that_nobody_waits_for() {
+    check(|_, client| {
+        // A batch, and nothing behind it.
+        let mut feed = block_on(client.awaiting().gated(496)).unwrap();
+        let begin = Instant::now();
+        loop {
+            let wakes = Arc::new(Wakes::default());
+            let waker = Waker::from(Arc::clone(&wakes));
+            if let Poll::Ready(item) = feed.poll_next(&mut Context::from_waker(&waker)) {
+                assert_eq!(item.unwrap().unwrap(), 0);
+                assert_eq!(wakes.0.load(SeqCst), 0, "the batch behind it is under way");
+                break;
+            }
+            assert!(begin.elapsed() < DROPPED, "there is no item");
+            std::thread::yield_now();
+        }
     });
 }
 

@@ -752,8 +752,8 @@ pub mod exchanges {
             self,
         ) -> ::core::result::Result<
             (
-                ::nearcall::AwaitedSink<'b, Line, ()>,
-                ::nearcall::AwaitedFeed<'b, Line, ::nearcall::Error<TalksTalkException>>,
+                ::nearcall::AwaitedSink<Line, ()>,
+                ::nearcall::AwaitedFeed<Line, ::nearcall::Error<TalksTalkException>>,
             ),
             ::nearcall::Error<TalksTalkException>,
         > {
@@ -808,18 +808,28 @@ pub mod exchanges {
                         ::nearcall::raw::Batches { procedure: 2, count: 31 },
                         ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                         |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                            TalksAwaiting { client }.put_talk(feed, number, batch.written()).await
+                            let posted = TalksAwaiting { client: &client }.put_talk(
+                                feed,
+                                number,
+                                batch.written(),
+                            ).await?;
+                            ::core::mem::drop(batch);
+                            client.awaited(posted).await
                         }),
-                        |client, feed| ::std::boxed::Box::pin(
-                            TalksAwaiting { client }.end_talk(feed),
-                        ),
+                        |client, feed| ::std::boxed::Box::pin(async move {
+                            let posted = TalksAwaiting { client: &client }.end_talk(feed).await?;
+                            client.awaited(posted).await
+                        }),
                     ),
                     ::nearcall::AwaitedFeed::new(
                         self.client,
                         feed,
-                        |client, feed, number| ::std::boxed::Box::pin(
-                            TalksAwaiting { client }.next_talk(feed, number),
-                        ),
+                        1,
+                        |client, feed, number| ::std::boxed::Box::pin(async move {
+                            let posted =
+                                TalksAwaiting { client: &client }.next_talk(feed, number).await?;
+                            client.awaited(posted).await
+                        }),
                     ),
                 )
             })
@@ -944,8 +954,8 @@ pub mod exchanges {
             self,
         ) -> ::core::result::Result<
             (
-                ::nearcall::AwaitedSink<'b, super::google::protobuf::Empty, ()>,
-                ::nearcall::AwaitedFeed<'b, Pong, ::nearcall::Error<TalksPingException>>,
+                ::nearcall::AwaitedSink<super::google::protobuf::Empty, ()>,
+                ::nearcall::AwaitedFeed<Pong, ::nearcall::Error<TalksPingException>>,
             ),
             ::nearcall::Error<TalksPingException>,
         > {
@@ -1000,18 +1010,28 @@ pub mod exchanges {
                         ::nearcall::raw::Batches { procedure: 6, count: 1024 },
                         ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                         |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                            TalksAwaiting { client }.put_ping(feed, number, batch.written()).await
+                            let posted = TalksAwaiting { client: &client }.put_ping(
+                                feed,
+                                number,
+                                batch.written(),
+                            ).await?;
+                            ::core::mem::drop(batch);
+                            client.awaited(posted).await
                         }),
-                        |client, feed| ::std::boxed::Box::pin(
-                            TalksAwaiting { client }.end_ping(feed),
-                        ),
+                        |client, feed| ::std::boxed::Box::pin(async move {
+                            let posted = TalksAwaiting { client: &client }.end_ping(feed).await?;
+                            client.awaited(posted).await
+                        }),
                     ),
                     ::nearcall::AwaitedFeed::new(
                         self.client,
                         feed,
-                        |client, feed, number| ::std::boxed::Box::pin(
-                            TalksAwaiting { client }.next_ping(feed, number),
-                        ),
+                        5,
+                        |client, feed, number| ::std::boxed::Box::pin(async move {
+                            let posted =
+                                TalksAwaiting { client: &client }.next_ping(feed, number).await?;
+                            client.awaited(posted).await
+                        }),
                     ),
                 )
             })

@@ -627,7 +627,7 @@ pub mod feeds {
             self,
             table: &str,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Row, ::nearcall::Error<LedgerRowsException>>,
+            ::nearcall::AwaitedFeed<Row, ::nearcall::Error<LedgerRowsException>>,
             ::nearcall::Error<LedgerRowsException>,
         > {
             let opened: ::core::result::Result<
@@ -666,9 +666,11 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    LedgerAwaiting { client }.next_rows(feed, number),
-                ),
+                1,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted = LedgerAwaiting { client: &client }.next_rows(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_rows`.
@@ -724,7 +726,7 @@ pub mod feeds {
             self,
             offset: u64,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, u8, ::nearcall::CallError>,
+            ::nearcall::AwaitedFeed<u8, ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -749,9 +751,12 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    LedgerAwaiting { client }.next_octets(feed, number),
-                ),
+                3,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted =
+                        LedgerAwaiting { client: &client }.next_octets(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_octets`.
@@ -792,7 +797,7 @@ pub mod feeds {
             self,
             table: &str,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedSink<'b, Row, u32, ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::AwaitedSink<Row, u32, ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::Error<LedgerLoadException>,
         > {
             let opened: ::core::result::Result<
@@ -834,9 +839,18 @@ pub mod feeds {
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                    LedgerAwaiting { client }.put_load(feed, number, batch.written()).await
+                    let posted = LedgerAwaiting { client: &client }.put_load(
+                        feed,
+                        number,
+                        batch.written(),
+                    ).await?;
+                    ::core::mem::drop(batch);
+                    client.awaited(posted).await
                 }),
-                |client, feed| ::std::boxed::Box::pin(LedgerAwaiting { client }.end_load(feed)),
+                |client, feed| ::std::boxed::Box::pin(async move {
+                    let posted = LedgerAwaiting { client: &client }.end_load(feed).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_put_load`.
@@ -914,7 +928,7 @@ pub mod feeds {
         pub async fn append(
             self,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedSink<'b, u8, (), ::nearcall::CallError>,
+            ::nearcall::AwaitedSink<u8, (), ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -941,9 +955,18 @@ pub mod feeds {
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 ::nearcall::raw::Keeping::AsItIs,
                 |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                    LedgerAwaiting { client }.put_append(feed, number, batch.items()).await
+                    let posted = LedgerAwaiting { client: &client }.put_append(
+                        feed,
+                        number,
+                        batch.items(),
+                    ).await?;
+                    ::core::mem::drop(batch);
+                    client.awaited(posted).await
                 }),
-                |client, feed| ::std::boxed::Box::pin(LedgerAwaiting { client }.end_append(feed)),
+                |client, feed| ::std::boxed::Box::pin(async move {
+                    let posted = LedgerAwaiting { client: &client }.end_append(feed).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_put_append`.
@@ -1008,7 +1031,7 @@ pub mod feeds {
             client: i32,
             feed: i32,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Cell, ::nearcall::CallError>,
+            ::nearcall::AwaitedFeed<Cell, ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -1035,9 +1058,11 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    LedgerAwaiting { client }.next_cells(feed, number),
-                ),
+                11,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted = LedgerAwaiting { client: &client }.next_cells(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_cells`.
@@ -2461,7 +2486,7 @@ pub mod feeds {
             self,
             table: &str,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Row, ::nearcall::Error<LedgerRowsException>>,
+            ::nearcall::AwaitedFeed<Row, ::nearcall::Error<LedgerRowsException>>,
             ::nearcall::Error<LedgerRowsException>,
         > {
             let opened: ::core::result::Result<
@@ -2500,9 +2525,11 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    ArchiveAwaiting { client }.next_rows(feed, number),
-                ),
+                1,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted = ArchiveAwaiting { client: &client }.next_rows(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_rows`.
@@ -2558,7 +2585,7 @@ pub mod feeds {
             self,
             offset: u64,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, u8, ::nearcall::CallError>,
+            ::nearcall::AwaitedFeed<u8, ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -2583,9 +2610,12 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    ArchiveAwaiting { client }.next_octets(feed, number),
-                ),
+                3,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted =
+                        ArchiveAwaiting { client: &client }.next_octets(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_octets`.
@@ -2626,7 +2656,7 @@ pub mod feeds {
             self,
             table: &str,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedSink<'b, Row, u32, ::nearcall::Error<LedgerLoadException>>,
+            ::nearcall::AwaitedSink<Row, u32, ::nearcall::Error<LedgerLoadException>>,
             ::nearcall::Error<LedgerLoadException>,
         > {
             let opened: ::core::result::Result<
@@ -2668,9 +2698,18 @@ pub mod feeds {
                 ::nearcall::raw::Batches { procedure: 5, count: 165 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                    ArchiveAwaiting { client }.put_load(feed, number, batch.written()).await
+                    let posted = ArchiveAwaiting { client: &client }.put_load(
+                        feed,
+                        number,
+                        batch.written(),
+                    ).await?;
+                    ::core::mem::drop(batch);
+                    client.awaited(posted).await
                 }),
-                |client, feed| ::std::boxed::Box::pin(ArchiveAwaiting { client }.end_load(feed)),
+                |client, feed| ::std::boxed::Box::pin(async move {
+                    let posted = ArchiveAwaiting { client: &client }.end_load(feed).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_put_load`.
@@ -2748,7 +2787,7 @@ pub mod feeds {
         pub async fn append(
             self,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedSink<'b, u8, (), ::nearcall::CallError>,
+            ::nearcall::AwaitedSink<u8, (), ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -2775,9 +2814,18 @@ pub mod feeds {
                 ::nearcall::raw::Batches { procedure: 8, count: 1024 },
                 ::nearcall::raw::Keeping::AsItIs,
                 |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                    ArchiveAwaiting { client }.put_append(feed, number, batch.items()).await
+                    let posted = ArchiveAwaiting { client: &client }.put_append(
+                        feed,
+                        number,
+                        batch.items(),
+                    ).await?;
+                    ::core::mem::drop(batch);
+                    client.awaited(posted).await
                 }),
-                |client, feed| ::std::boxed::Box::pin(ArchiveAwaiting { client }.end_append(feed)),
+                |client, feed| ::std::boxed::Box::pin(async move {
+                    let posted = ArchiveAwaiting { client: &client }.end_append(feed).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_put_append`.
@@ -2842,7 +2890,7 @@ pub mod feeds {
             client: i32,
             feed: i32,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Cell, ::nearcall::CallError>,
+            ::nearcall::AwaitedFeed<Cell, ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -2869,9 +2917,12 @@ pub mod feeds {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    ArchiveAwaiting { client }.next_cells(feed, number),
-                ),
+                11,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted =
+                        ArchiveAwaiting { client: &client }.next_cells(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_cells`.

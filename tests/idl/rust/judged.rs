@@ -356,7 +356,7 @@ pub mod judged {
             self,
             count: u32,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Digit, ::nearcall::CallError>,
+            ::nearcall::AwaitedFeed<Digit, ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -381,9 +381,12 @@ pub mod judged {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    JudgedAwaiting { client }.next_digits(feed, number),
-                ),
+                1,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted =
+                        JudgedAwaiting { client: &client }.next_digits(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_digits`.
@@ -434,7 +437,7 @@ pub mod judged {
         pub async fn rows(
             self,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Row, ::nearcall::CallError>,
+            ::nearcall::AwaitedFeed<Row, ::nearcall::CallError>,
             ::nearcall::CallError,
         > {
             let opened: ::core::result::Result<u64, ::nearcall::CallError> = async {
@@ -458,9 +461,11 @@ pub mod judged {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    JudgedAwaiting { client }.next_rows(feed, number),
-                ),
+                3,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted = JudgedAwaiting { client: &client }.next_rows(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_rows`.
@@ -504,8 +509,8 @@ pub mod judged {
             self,
         ) -> ::core::result::Result<
             (
-                ::nearcall::AwaitedSink<'b, Digit, ()>,
-                ::nearcall::AwaitedFeed<'b, ::std::string::String, ::nearcall::CallError>,
+                ::nearcall::AwaitedSink<Digit, ()>,
+                ::nearcall::AwaitedFeed<::std::string::String, ::nearcall::CallError>,
             ),
             ::nearcall::CallError,
         > {
@@ -544,18 +549,28 @@ pub mod judged {
                             }
                         }),
                         |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                            JudgedAwaiting { client }.put_words(feed, number, batch.items()).await
+                            let posted = JudgedAwaiting { client: &client }.put_words(
+                                feed,
+                                number,
+                                batch.items(),
+                            ).await?;
+                            ::core::mem::drop(batch);
+                            client.awaited(posted).await
                         }),
-                        |client, feed| ::std::boxed::Box::pin(
-                            JudgedAwaiting { client }.end_words(feed),
-                        ),
+                        |client, feed| ::std::boxed::Box::pin(async move {
+                            let posted = JudgedAwaiting { client: &client }.end_words(feed).await?;
+                            client.awaited(posted).await
+                        }),
                     ),
                     ::nearcall::AwaitedFeed::new(
                         self.client,
                         feed,
-                        |client, feed, number| ::std::boxed::Box::pin(
-                            JudgedAwaiting { client }.next_words(feed, number),
-                        ),
+                        5,
+                        |client, feed, number| ::std::boxed::Box::pin(async move {
+                            let posted =
+                                JudgedAwaiting { client: &client }.next_words(feed, number).await?;
+                            client.awaited(posted).await
+                        }),
                     ),
                 )
             })

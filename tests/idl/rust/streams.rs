@@ -1157,7 +1157,7 @@ pub mod streams {
             self,
             request: &Summary,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Chunk, ::nearcall::Error<TransfersGetException>>,
+            ::nearcall::AwaitedFeed<Chunk, ::nearcall::Error<TransfersGetException>>,
             ::nearcall::Error<TransfersGetException>,
         > {
             let opened: ::core::result::Result<
@@ -1213,9 +1213,12 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    TransfersAwaiting { client }.next_get(feed, number),
-                ),
+                1,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted =
+                        TransfersAwaiting { client: &client }.next_get(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_Get`.
@@ -1282,7 +1285,7 @@ pub mod streams {
         pub async fn put(
             self,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedSink<'b, Chunk, Summary, ::nearcall::Error<TransfersPutException>>,
+            ::nearcall::AwaitedSink<Chunk, Summary, ::nearcall::Error<TransfersPutException>>,
             ::nearcall::Error<TransfersPutException>,
         > {
             let opened: ::core::result::Result<
@@ -1332,9 +1335,18 @@ pub mod streams {
                 ::nearcall::raw::Batches { procedure: 3, count: 31 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                    TransfersAwaiting { client }.put_put(feed, number, batch.written()).await
+                    let posted = TransfersAwaiting { client: &client }.put_put(
+                        feed,
+                        number,
+                        batch.written(),
+                    ).await?;
+                    ::core::mem::drop(batch);
+                    client.awaited(posted).await
                 }),
-                |client, feed| ::std::boxed::Box::pin(TransfersAwaiting { client }.end_put(feed)),
+                |client, feed| ::std::boxed::Box::pin(async move {
+                    let posted = TransfersAwaiting { client: &client }.end_put(feed).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_put_Put`.
@@ -1440,7 +1452,7 @@ pub mod streams {
         pub async fn fill(
             self,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedSink<'b, Chunk, (), ::nearcall::Error<TransfersFillException>>,
+            ::nearcall::AwaitedSink<Chunk, (), ::nearcall::Error<TransfersFillException>>,
             ::nearcall::Error<TransfersFillException>,
         > {
             let opened: ::core::result::Result<
@@ -1490,9 +1502,18 @@ pub mod streams {
                 ::nearcall::raw::Batches { procedure: 6, count: 31 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                    TransfersAwaiting { client }.put_fill(feed, number, batch.written()).await
+                    let posted = TransfersAwaiting { client: &client }.put_fill(
+                        feed,
+                        number,
+                        batch.written(),
+                    ).await?;
+                    ::core::mem::drop(batch);
+                    client.awaited(posted).await
                 }),
-                |client, feed| ::std::boxed::Box::pin(TransfersAwaiting { client }.end_fill(feed)),
+                |client, feed| ::std::boxed::Box::pin(async move {
+                    let posted = TransfersAwaiting { client: &client }.end_fill(feed).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_put_Fill`.
@@ -1593,7 +1614,7 @@ pub mod streams {
         pub async fn all(
             self,
         ) -> ::core::result::Result<
-            ::nearcall::AwaitedFeed<'b, Summary, ::nearcall::Error<TransfersAllException>>,
+            ::nearcall::AwaitedFeed<Summary, ::nearcall::Error<TransfersAllException>>,
             ::nearcall::Error<TransfersAllException>,
         > {
             let opened: ::core::result::Result<
@@ -1640,9 +1661,12 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    TransfersAwaiting { client }.next_all(feed, number),
-                ),
+                9,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted =
+                        TransfersAwaiting { client: &client }.next_all(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_All`.
@@ -1710,7 +1734,6 @@ pub mod streams {
             self,
         ) -> ::core::result::Result<
             ::nearcall::AwaitedFeed<
-                'b,
                 super::google::protobuf::Empty,
                 ::nearcall::Error<TransfersWatchException>,
             >,
@@ -1760,9 +1783,12 @@ pub mod streams {
             ::core::result::Result::Ok(::nearcall::AwaitedFeed::new(
                 self.client,
                 opened?,
-                |client, feed, number| ::std::boxed::Box::pin(
-                    TransfersAwaiting { client }.next_watch(feed, number),
-                ),
+                11,
+                |client, feed, number| ::std::boxed::Box::pin(async move {
+                    let posted =
+                        TransfersAwaiting { client: &client }.next_watch(feed, number).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_next_Watch`.
@@ -1832,7 +1858,6 @@ pub mod streams {
             self,
         ) -> ::core::result::Result<
             ::nearcall::AwaitedSink<
-                'b,
                 super::google::protobuf::Empty,
                 (),
                 ::nearcall::Error<TransfersBeatException>,
@@ -1886,9 +1911,18 @@ pub mod streams {
                 ::nearcall::raw::Batches { procedure: 13, count: 1024 },
                 ::nearcall::raw::Keeping::Written(::nearcall::raw::Marshal::marshal),
                 |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                    TransfersAwaiting { client }.put_beat(feed, number, batch.written()).await
+                    let posted = TransfersAwaiting { client: &client }.put_beat(
+                        feed,
+                        number,
+                        batch.written(),
+                    ).await?;
+                    ::core::mem::drop(batch);
+                    client.awaited(posted).await
                 }),
-                |client, feed| ::std::boxed::Box::pin(TransfersAwaiting { client }.end_beat(feed)),
+                |client, feed| ::std::boxed::Box::pin(async move {
+                    let posted = TransfersAwaiting { client: &client }.end_beat(feed).await?;
+                    client.awaited(posted).await
+                }),
             ))
         }
         /// Calls `_put_Beat`.

@@ -2,6 +2,7 @@
 //!
 //! As the feeds of `feed.rs`, in the same batches; but what is under way is a future, and who waits
 //! for it lets other tasks run. So they do not belong to a thread, and go where their task goes.
+//! They borrow nothing: see `awaited_batch.rs`.
 //!
 //! ```text
 //!   Feed   ask ──▶ posting ──▶ under way ──▶ items ──▶ ask …      one batch ahead of the reader
@@ -16,8 +17,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use nearcall_abi::ProcedureName;
-
+use super::awaited_batch::{Ahead, BatchCall, FeedClient};
 use super::feed::Open;
 use super::feed_room::FeedRoom;
 use super::lead::Lead;
@@ -25,31 +25,39 @@ use crate::batch::{Batch, Batches, Keeping};
 use crate::error::CallError;
 use crate::raw::{Awaiting, Client};
 
-/// A call that is being posted: it may wait for an A-stack.
-pub type PostingBatch<'b, T, E> =
-    Pin<Box<dyn Future<Output = Result<Awaiting<'b, T, E>, E>> + Send + 'b>>;
+/// Makes the call for a batch, which says whether it is the last.
+type CallNext<T, E> = fn(FeedClient, u64, u32) -> BatchCall<(Vec<T>, bool), E>;
 
-/// Posts the call for a batch, which says whether it is the last.
-type PostNext<'b, T, E> = fn(&'b Client, u64, u32) -> PostingBatch<'b, (Vec<T>, bool), E>;
+/// Makes the call that brings a batch.
+type CallPut<T, E> = fn(FeedClient, u64, u32, Batch<T>) -> BatchCall<(), E>;
 
-/// Posts a batch.
-type PostPut<'b, T, E> = fn(&'b Client, u64, u32, Batch<T>) -> PostingBatch<'b, (), E>;
-
-/// Ends a feed.
-type PostEnd<'b, R, E> = fn(&'b Client, u64) -> PostingBatch<'b, R, E>;
+/// Makes the call that ends a feed.
+type CallEnd<R, E> = fn(FeedClient, u64) -> BatchCall<R, E>;
 
 /// Items that a server sends, which are awaited. After an error it is over.
 ///
 /// Dropping it tells the server, which drops what makes the items; it does not wait. Dropping what
 /// [`AwaitedFeed::next`] returns loses no item.
 ///
-/// For whoever wants a `Stream`: `futures::stream::poll_fn(|context| feed.poll_next(context))`.
+/// It has a share in its client, and borrows nothing: it may be returned, kept and given to a task.
+///
+/// Whoever wants a `Stream`: `futures::stream::poll_fn(move |context| feed.poll_next(context))`.
+///
+/// ```
+/// use std::future::Future;
+///
+/// fn items(mut feed: nearcall::AwaitedFeed<u32>) -> impl Future + Send + 'static {
+///     async move { while let Some(Ok(_item)) = feed.next().await {} }
+/// }
+/// ```
 #[must_use = "items come when they are asked for"]
-pub struct AwaitedFeed<'b, T, E = CallError> {
-    open: Open<'b>,
-    post: PostNext<'b, T, E>,
-    ahead: Ahead<'b, (Vec<T>, bool), E>,
-    lead: Option<Lead<'b>>,
+pub struct AwaitedFeed<T, E = CallError> {
+    open: Open<FeedClient>,
+    call: CallNext<T, E>,
+    /// What `call` calls.
+    next: u32,
+    ahead: Ahead<(Vec<T>, bool), E>,
+    lead: Option<Lead<FeedClient>>,
     items: std::vec::IntoIter<T>,
 }
 
@@ -57,76 +65,38 @@ pub struct AwaitedFeed<'b, T, E = CallError> {
 /// an error it is over.
 ///
 /// Dropping it without that gives the feed up: the server drops what took the items.
+///
+/// It has a share in its client, as an [`AwaitedFeed`] has.
+///
+/// ```
+/// use std::future::Future;
+///
+/// fn sum(mut sink: nearcall::AwaitedSink<u32, u64>) -> impl Future + Send + 'static {
+///     async move {
+///         sink.put(7).await?;
+///         sink.end().await
+///     }
+/// }
+/// ```
 #[must_use = "it is given up if it is not ended"]
-pub struct AwaitedSink<'b, T, R, E = CallError> {
-    open: Open<'b>,
-    post: PostPut<'b, T, E>,
-    end: PostEnd<'b, R, E>,
+pub struct AwaitedSink<T, R, E = CallError> {
+    open: Open<FeedClient>,
+    call: CallPut<T, E>,
+    end: CallEnd<R, E>,
     /// The batch that the server is at.
-    ahead: Ahead<'b, (), E>,
-    lead: Option<Lead<'b>>,
+    ahead: Ahead<(), E>,
+    lead: Option<Lead<FeedClient>>,
     batch: Batch<T>,
-    /// What `post` calls, and, once it was called, how many A-stacks there are for it.
+    /// What `call` calls.
     put: u32,
-    astack_count: u32,
 }
 
-/// What was called, and how many A-stacks there are for it.
-type Called = (ProcedureName<'static>, u32);
-
-/// The call for a batch.
-enum Ahead<'b, T, E> {
-    Nothing,
-    Posting(PostingBatch<'b, T, E>),
-    UnderWay(Awaiting<'b, T, E>),
-    /// It was not posted.
-    Failed(E),
-}
-
-impl<'b, T, E: From<Box<CallError>>> Ahead<'b, T, E> {
-    /// Goes on until it is posted, or was not.
-    fn poll_begun(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if let Ahead::Posting(posting) = self {
-            *self = match ready!(posting.as_mut().poll(context)) {
-                Ok(call) => Ahead::UnderWay(call),
-                Err(error) => Ahead::Failed(error),
-            };
-        }
-        Poll::Ready(())
-    }
-
-    /// The same; what is called, and how many A-stacks there are for it.
-    fn poll_posted(&mut self, context: &mut Context<'_>) -> Poll<Result<Called, E>> {
-        ready!(self.poll_begun(context));
-        Poll::Ready(match std::mem::replace(self, Ahead::Nothing) {
-            Ahead::Failed(error) => Err(error),
-            Ahead::UnderWay(call) => {
-                let called = (call.procedure_name(), call.astack_count());
-                *self = Ahead::UnderWay(call);
-                Ok(called)
-            }
-            Ahead::Nothing | Ahead::Posting(_) => Ok((ProcedureName::new(""), 0)),
-        })
-    }
-
-    /// Goes on until it has ended; `None`: there is none.
-    fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, E>>> {
-        if let Err(error) = ready!(self.poll_posted(context)) {
-            return Poll::Ready(Some(Err(error)));
-        }
-        let Ahead::UnderWay(call) = self else { return Poll::Ready(None) };
-        let ended = ready!(Pin::new(call).poll(context));
-        *self = Ahead::Nothing;
-        Poll::Ready(Some(ended.map_err(|error| *error)))
-    }
-}
-
-impl<'b, T, E: From<Box<CallError>>> AwaitedFeed<'b, T, E> {
-    /// For generated code: feed number `feed`, and what posts the call for its next batch.
-    pub fn new(client: &'b Client, feed: u64, post: PostNext<'b, T, E>) -> AwaitedFeed<'b, T, E> {
+impl<T, E: From<Box<CallError>>> AwaitedFeed<T, E> {
+    /// For generated code: feed number `feed`, and what calls procedure `next` for a batch.
+    pub fn new(client: &Client, feed: u64, next: u32, call: CallNext<T, E>) -> AwaitedFeed<T, E> {
+        let open = Open::new(FeedClient::new(client), feed);
         let items = Vec::new().into_iter();
-        let (open, ahead) = (Open::new(client, feed), Ahead::Nothing);
-        AwaitedFeed { open, post, ahead, lead: None, items }
+        AwaitedFeed { open, call, next, ahead: Ahead::Nothing, lead: None, items }
     }
 
     /// The next item; `None`: there is no more.
@@ -159,44 +129,48 @@ impl<'b, T, E: From<Box<CallError>>> AwaitedFeed<'b, T, E> {
         if let Ahead::Nothing = self.ahead {
             self.ask();
         }
-        let (procedure, astack_count) = ready!(self.ahead.poll_posted(context))?;
-        let Some(batch) = ready!(self.ahead.poll_ended(context)) else {
+        let (client, _) = self.open.client();
+        let Some(batch) = ready!(self.ahead.poll_ended(client, context)) else {
             return Poll::Ready(Ok(()));
         };
         self.lead = None;
         let (items, is_last) = batch?;
+        let procedure = client.procedure_name(self.next);
         self.items = self.open.turned_over(procedure, items, is_last)?;
+        let (client, _) = self.open.client();
         if !is_last {
-            self.lead = Lead::take(self.open.client().0, astack_count);
+            self.lead = client.lead();
         }
         if self.lead.is_some() {
             self.ask();
+            let (client, _) = self.open.client();
             // It is posted now if there is an A-stack; who waits for one is polled for it later.
-            let _ = self.ahead.poll_begun(context);
+            let _ = self.ahead.poll_begun(client, context);
         }
         Poll::Ready(Ok(()))
     }
 
     fn ask(&mut self) {
+        let number = self.open.count();
         let (client, feed) = self.open.client();
-        self.ahead = Ahead::Posting((self.post)(client, feed, self.open.count()));
+        self.ahead = Ahead::called(client, |client| (self.call)(client, feed, number));
     }
 }
 
-impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
-    /// For generated code: feed number `feed`, its batches, what becomes of an item, what posts a
+impl<T, R, E: From<Box<CallError>>> AwaitedSink<T, R, E> {
+    /// For generated code: feed number `feed`, its batches, what becomes of an item, what brings a
     /// batch, and what ends the feed.
     pub fn new(
-        client: &'b Client,
+        client: &Client,
         feed: u64,
         Batches { procedure: put, count }: Batches,
         keeping: Keeping<T>,
-        post: PostPut<'b, T, E>,
-        end: PostEnd<'b, R, E>,
-    ) -> AwaitedSink<'b, T, R, E> {
-        let (open, ahead) = (Open::new(client, feed), Ahead::Nothing);
-        let batch = Batch::new(keeping, count);
-        AwaitedSink { open, post, end, ahead, lead: None, batch, put, astack_count: 0 }
+        call: CallPut<T, E>,
+        end: CallEnd<R, E>,
+    ) -> AwaitedSink<T, R, E> {
+        let open = Open::new(FeedClient::new(client), feed);
+        let (ahead, batch) = (Ahead::Nothing, Batch::new(keeping, count));
+        AwaitedSink { open, call, end, ahead, lead: None, batch, put }
     }
 
     /// Sends an item, with others: when a batch is full, and the server has taken the one before.
@@ -236,19 +210,19 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
     fn send_ahead(&mut self, context: &mut Context<'_>) -> Result<(), E> {
         if let Poll::Ready(settled) = self.poll_settled(context) {
             settled?;
-            self.lead = Lead::take(self.open.client().0, self.astack_count);
+            self.lead = self.open.client().0.lead();
         }
         if self.lead.is_some() && matches!(self.ahead, Ahead::Nothing) {
-            self.post();
-            let _ = self.ahead.poll_begun(context);
+            self.call();
+            let _ = self.ahead.poll_begun(self.open.client().0, context);
         }
         Ok(())
     }
 
-    fn post(&mut self) {
+    fn call(&mut self) {
+        let (number, batch) = (self.open.count(), self.batch.take());
         let (client, feed) = self.open.client();
-        self.ahead =
-            Ahead::Posting((self.post)(client, feed, self.open.count(), self.batch.take()));
+        self.ahead = Ahead::called(client, |client| (self.call)(client, feed, number, batch));
     }
 
     /// Sends what there is, once the server has taken the batch before; where A-stacks are short,
@@ -267,7 +241,9 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
         self.flush().await?;
         poll_fn(|context| self.poll_settled(context)).await?;
         let (client, feed) = self.open.client();
-        let ended = (self.end)(client, feed).await?.await.map_err(|error| *error)?;
+        let mut ending = Ahead::called(client, |client| (self.end)(client, feed));
+        let ended = poll_fn(|context| ending.poll_ended(client, context)).await;
+        let ended = ended.expect("it was called")?;
         self.open.note_end();
         Ok(ended)
     }
@@ -284,15 +260,17 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
     fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
         if !self.batch.is_empty() {
             ready!(self.poll_settled(context))?;
-            self.post();
+            self.call();
         }
-        match ready!(self.ahead.poll_posted(context)) {
-            Err(error) => return Poll::Ready(self.judge(Err(error))),
-            Ok((_, 0)) => return Poll::Ready(Ok(())),
-            Ok((_, astack_count)) => self.astack_count = astack_count,
+        let (client, _) = self.open.client();
+        if let Err(error) = ready!(self.ahead.poll_posted(client, context)) {
+            return Poll::Ready(self.judge(Err(error)));
+        }
+        if let Ahead::Nothing = self.ahead {
+            return Poll::Ready(Ok(()));
         }
         if self.lead.is_none() {
-            self.lead = Lead::take(self.open.client().0, self.astack_count);
+            self.lead = client.lead();
         }
         match self.lead {
             Some(_) => Poll::Ready(Ok(())),
@@ -302,7 +280,8 @@ impl<'b, T, R, E: From<Box<CallError>>> AwaitedSink<'b, T, R, E> {
 
     /// Ready when the server has taken all that was posted.
     fn poll_settled(&mut self, context: &mut Context<'_>) -> Poll<Result<(), E>> {
-        let settled = ready!(self.ahead.poll_ended(context)).unwrap_or(Ok(()));
+        let settled =
+            ready!(self.ahead.poll_ended(self.open.client().0, context)).unwrap_or(Ok(()));
         self.lead = None;
         Poll::Ready(self.judge(settled))
     }
@@ -395,13 +374,13 @@ impl<N: FeedNumbers, E> fmt::Debug for Opening<'_, N, E> {
     }
 }
 
-impl<T, E> fmt::Debug for AwaitedFeed<'_, T, E> {
+impl<T, E> fmt::Debug for AwaitedFeed<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AwaitedFeed").field("open", &self.open).finish_non_exhaustive()
     }
 }
 
-impl<T, R, E> fmt::Debug for AwaitedSink<'_, T, R, E> {
+impl<T, R, E> fmt::Debug for AwaitedSink<T, R, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AwaitedSink").field("open", &self.open).finish_non_exhaustive()
     }

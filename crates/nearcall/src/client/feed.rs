@@ -6,6 +6,7 @@
 //! consumed, or produced, a batch.
 
 use std::fmt;
+use std::ops::Deref;
 
 use nearcall_abi::ProcedureName;
 use nearcall_core::PeerFault;
@@ -35,7 +36,7 @@ type End<'b, R, E> = fn(&'b Client, u64) -> Result<R, E>;
 /// [`CurrentCall::is_cancelled`]: crate::CurrentCall::is_cancelled
 #[must_use = "items come when they are asked for"]
 pub struct Feed<'b, T, E = CallError> {
-    open: Open<'b>,
+    open: Open<&'b Client>,
     post: PostNext<'b, T, E>,
     /// The call for the next batch, or why there is none.
     ahead: Option<Result<Next<'b, T, E>, E>>,
@@ -49,7 +50,7 @@ pub struct Feed<'b, T, E = CallError> {
 /// what took the items.
 #[must_use = "it is given up if it is not ended"]
 pub struct Sink<'b, T, R, E = CallError> {
-    open: Open<'b>,
+    open: Open<&'b Client>,
     post: PostPut<'b, T, E>,
     end: End<'b, R, E>,
     /// The batch that the server is at.
@@ -65,14 +66,14 @@ pub struct Sink<'b, T, R, E = CallError> {
 /// Dropping it gives that side up, and not the other.
 #[must_use = "it is given up if it is not begun"]
 pub struct Unbegun<'b, F> {
-    open: Open<'b>,
+    open: Open<&'b Client>,
     make: fn(&'b Client, u64) -> F,
 }
 
-/// A feed that the server has open.
+/// A feed that the server has open, of a client that it borrows, or has a share in.
 #[derive(Debug)]
-pub(super) struct Open<'b> {
-    client: &'b Client,
+pub(super) struct Open<C: Deref<Target = Client>> {
+    client: C,
     feed: u64,
     /// Of the next batch.
     number: u32,
@@ -223,14 +224,14 @@ impl<'b, F> Unbegun<'b, F> {
     }
 }
 
-impl<'b> Open<'b> {
-    pub(super) fn new(client: &'b Client, feed: u64) -> Open<'b> {
+impl<C: Deref<Target = Client>> Open<C> {
+    pub(super) fn new(client: C, feed: u64) -> Open<C> {
         Open { client, feed, number: 0, is_over: false }
     }
 
     /// Whose it is, and its number there.
-    pub(super) fn client(&self) -> (&'b Client, u64) {
-        (self.client, self.feed)
+    pub(super) fn client(&self) -> (&C, u64) {
+        (&self.client, self.feed)
     }
 
     /// Number of the next batch.
@@ -278,7 +279,7 @@ impl<'b> Open<'b> {
     }
 }
 
-impl Drop for Open<'_> {
+impl<C: Deref<Target = Client>> Drop for Open<C> {
     fn drop(&mut self) {
         self.give_up();
     }

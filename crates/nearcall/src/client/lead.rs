@@ -4,22 +4,22 @@
 //! A-stack of each class is left to calls that somebody waits for: so whoever has more feeds than
 //! there are A-stacks, and comes to one after the other, never waits for one of its own.
 
+use std::ops::Deref;
 // Relaxed: a count of what may be kept; nothing is read through it.
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::binding::ClientBinding;
 use crate::raw::Client;
 use crate::server::current;
 
-/// One batch may be ahead for as long as it lives.
+/// One batch may be ahead for as long as it lives: of a client that it borrows, or has a share in.
 #[derive(Debug)]
 #[repr(transparent)]
-pub struct Lead<'b>(&'b ClientBinding);
+pub struct Lead<C: Deref<Target = Client>>(C);
 
-impl<'b> Lead<'b> {
+impl<'b> Lead<&'b Client> {
     /// One more, for a call of `procedure`; `None`: the other A-stacks are to be left free, or this
     /// thread serves a call, whose time is not that of who will ask for the batch.
-    pub fn of_procedure(client: &'b Client, procedure: u32) -> Option<Lead<'b>> {
+    pub fn of_procedure(client: &'b Client, procedure: u32) -> Option<Lead<&'b Client>> {
         if current::until_ns().is_some() {
             return None;
         }
@@ -28,19 +28,21 @@ impl<'b> Lead<'b> {
             None => binding.interface.procedures[procedure as usize].class.into(),
             Some(agreement) => agreement.class(procedure)?,
         };
-        Lead::take(client, binding.classes[class as usize].count)
-    }
-
-    /// The same, of a class with so many A-stacks.
-    pub(crate) fn take(client: &'b Client, astack_count: u32) -> Option<Lead<'b>> {
-        let binding: &'b ClientBinding = client.binding().inner();
-        let one_more = |leads| (leads + 1 < astack_count).then_some(leads + 1);
-        binding.leads.fetch_update(Relaxed, Relaxed, one_more).ok().map(|_| Lead(binding))
+        Lead::take(&client, binding.classes[class as usize].count)
     }
 }
 
-impl Drop for Lead<'_> {
+impl<C: Deref<Target = Client> + Clone> Lead<C> {
+    /// The same, of a class with so many A-stacks.
+    pub(crate) fn take(client: &C, astack_count: u32) -> Option<Lead<C>> {
+        let leads = &client.binding().inner().leads;
+        let one_more = |leads| (leads + 1 < astack_count).then_some(leads + 1);
+        leads.fetch_update(Relaxed, Relaxed, one_more).ok().map(|_| Lead(client.clone()))
+    }
+}
+
+impl<C: Deref<Target = Client>> Drop for Lead<C> {
     fn drop(&mut self) {
-        self.0.leads.fetch_sub(1, Relaxed);
+        self.0.binding().inner().leads.fetch_sub(1, Relaxed);
     }
 }

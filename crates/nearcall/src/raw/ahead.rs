@@ -18,6 +18,7 @@ use nearcall_core::turn::{self, Poll};
 use nearcall_os::HeadWords;
 
 use super::call::is_replied;
+use super::client::Client;
 use super::pending::{abandon, let_come_back, wait};
 use super::reply::Reply;
 use crate::client::binding::Grip;
@@ -41,7 +42,7 @@ pub struct Ahead<'b> {
     pub(super) procedure: u32,
     pub(super) deadline: Deadline,
     /// The right to be so for as long as it likes; none: somebody is about to collect it.
-    pub(super) lead: Option<Lead<'b>>,
+    pub(super) lead: Option<Lead<&'b Client>>,
 }
 
 /// Where what C notes of a call lies that it has posted by itself: see `brief.rs`.
@@ -63,7 +64,7 @@ impl<'b> Ahead<'b> {
     #[inline(always)]
     pub(super) fn new(
         (grip, procedure, deadline): (Grip<'b>, u32, Deadline),
-        lead: Option<Lead<'b>>,
+        lead: Option<Lead<&'b Client>>,
     ) -> Ahead<'b> {
         Ahead { grip, procedure, deadline, lead }
     }

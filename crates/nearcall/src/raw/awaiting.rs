@@ -19,7 +19,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use nearcall_abi::ProcedureName;
 use nearcall_core::turn::{self, Poll as Seen};
 use nearcall_core::{Sequence, Step, Waiter, YieldBan};
 use nearcall_os::{HeadWords, clock, processor};
@@ -117,11 +116,6 @@ impl<'b, T, E> Awaiting<'b, T, E> {
 }
 
 impl<T, E> Awaiting<'_, T, E> {
-    /// Of the procedure that is called.
-    pub(crate) fn procedure_name(&self) -> ProcedureName<'static> {
-        self.call.binding.procedure_name(self.call.procedure)
-    }
-
     /// How many A-stacks there are for procedures like this one; 0: the call has ended.
     pub(crate) fn astack_count(&self) -> u32 {
         let class = self.call.grip.map(|grip| grip.linkage().class());

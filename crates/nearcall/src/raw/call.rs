@@ -17,6 +17,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::ahead::Ahead;
 use super::area::Outgoing;
 use super::awaiting::Awaiting;
+use super::client::Client;
 use super::marshal::Marshal;
 use super::pending::{Pending, Posted};
 use super::reply::{Read, Reply, reader};
@@ -325,7 +326,7 @@ impl<'b, 'd> Call<'b, 'd> {
     pub fn post_ahead(
         self,
         fixed_bytes: u32,
-        lead: Option<Lead<'b>>,
+        lead: Option<Lead<&'b Client>>,
     ) -> Result<Ahead<'b>, Box<CallError>> {
         let deadline = self.deadline;
         let (grip, procedure) = self.post_outstanding(fixed_bytes)?;

@@ -55,7 +55,7 @@ impl Client {
         CallError::NotExecuted { procedure, reason }
     }
 
-    fn procedure_name(&self, procedure: u32) -> ProcedureName<'static> {
+    pub(crate) fn procedure_name(&self, procedure: u32) -> ProcedureName<'static> {
         self.binding().inner().procedure_name(procedure)
     }
 }

@@ -5,8 +5,8 @@ use crate::back::rust::casing::ident;
 use crate::back::rust::docs::doc;
 use crate::back::rust::feeds::FeedOf;
 use crate::back::rust::interface::Procedure;
-use crate::back::rust::stub::{Printer, Side};
-use crate::back::rust::tokens::{TokenStream, quote};
+use crate::back::rust::stub::{Printer, Side, number};
+use crate::back::rust::tokens::{Ident, TokenStream, quote};
 use crate::back::undocumented;
 
 impl Rust<'_> {
@@ -60,49 +60,75 @@ impl Rust<'_> {
         };
         let (next, put, end) = (part(feed.next), part(feed.put), part(feed.end));
         let came = &feed.item;
-        let asked = quote! {
-            |client, feed, number| ::std::boxed::Box::pin(#awaiting { client }.#next(feed, number))
-        };
-        let given = feed.put.map(|put| self.given(put));
-        let scope = self.names.scope_of(procedure.interface);
-        let sends = |sink: TokenStream, item: &TokenStream, bound: u32| {
-            let sending = self.sending(scope, feed, item, bound);
+        let comes = |index: u32, opened: TokenStream| {
+            let (index, called) =
+                (number(index), called(&awaiting, &next, quote!(feed, number), None));
             quote! {
-                ::nearcall::AwaitedSink::new(
-                    self.client,
-                    #sink,
-                    #sending,
-                    |client, feed, number, batch| ::std::boxed::Box::pin(async move {
-                        #awaiting { client }.#put(feed, number, #given).await
-                    }),
-                    |client, feed| ::std::boxed::Box::pin(#awaiting { client }.#end(feed)),
+                ::nearcall::AwaitedFeed::new(
+                    self.client, #opened, #index, |client, feed, number| #called,
                 )
             }
         };
-        match (&feed.sent, next.is_some()) {
-            (Some(sent), _) => {
-                let (sent, sink) = (&sent.item, sends(quote!(sink), &sent.item, sent.bound));
+        let given = feed.put.map(|put| self.given(put));
+        let scope = self.names.scope_of(procedure.interface);
+        let sends = |item: &TokenStream, bound: u32, opened: TokenStream| {
+            let sending = self.sending(scope, feed, item, bound);
+            // Its items were copied: they are not kept for as long as the server is at them.
+            let sent = quote!(::core::mem::drop(batch););
+            let puts = called(&awaiting, &put, quote!(feed, number, #given), Some(sent));
+            let ends = called(&awaiting, &end, quote!(feed), None);
+            quote! {
+                ::nearcall::AwaitedSink::new(
+                    self.client,
+                    #opened,
+                    #sending,
+                    |client, feed, number, batch| #puts,
+                    |client, feed| #ends,
+                )
+            }
+        };
+        match (&feed.sent, feed.next) {
+            (Some(sent), Some(next)) => {
+                let feed = comes(next.plan.index, quote!(feed));
+                let (sent, sink) = (&sent.item, sends(&sent.item, sent.bound, quote!(sink)));
                 let returned = quote! {
                     (
-                        ::nearcall::AwaitedSink<'b, #sent, ()>,
-                        ::nearcall::AwaitedFeed<'b, #came, #error>,
+                        ::nearcall::AwaitedSink<#sent, ()>,
+                        ::nearcall::AwaitedFeed<#came, #error>,
                     )
                 };
                 let made = quote! {{
                     let (feed, sink) = opened?;
-                    (#sink, ::nearcall::AwaitedFeed::new(self.client, feed, #asked))
+                    (#sink, #feed)
                 }};
                 (returned, made)
             }
-            (None, true) => (
-                quote!(::nearcall::AwaitedFeed<'b, #came, #error>),
-                quote!(::nearcall::AwaitedFeed::new(self.client, opened?, #asked)),
+            (None, Some(next)) => (
+                quote!(::nearcall::AwaitedFeed<#came, #error>),
+                comes(next.plan.index, quote!(opened?)),
             ),
-            (None, false) => {
+            (_, None) => {
                 let output = &feed.output;
-                let returned = quote!(::nearcall::AwaitedSink<'b, #came, #output, #error>);
-                (returned, sends(quote!(opened?), came, feed.bound))
+                let returned = quote!(::nearcall::AwaitedSink<#came, #output, #error>);
+                (returned, sends(came, feed.bound, quote!(opened?)))
             }
         }
+    }
+}
+
+/// A call of one of the functions of `awaiting`, which is kept between two polls: so it has a share
+/// in the client. What is done between its post and its end is `posted`.
+fn called(
+    awaiting: &Ident,
+    function: &Option<Ident>,
+    arguments: TokenStream,
+    posted: Option<TokenStream>,
+) -> TokenStream {
+    quote! {
+        ::std::boxed::Box::pin(async move {
+            let posted = #awaiting { client: &client }.#function(#arguments).await?;
+            #posted
+            client.awaited(posted).await
+        })
     }
 }
