@@ -33,7 +33,7 @@ pub struct SetAside {
 }
 
 /// A call that an event loop runs. Held by nobody any more, it is to its client what a procedure is
-/// that raised what the interface does not know.
+/// that raised what the interface does not know; one whose arguments nobody has read did not run.
 #[pyclass(frozen, module = "nearcall._native")]
 pub struct ServedCall {
     object: Arc<Object>,
@@ -203,6 +203,24 @@ impl ServedCall {
     }
 }
 
+impl Drop for ServedCall {
+    /// As where its task was cancelled before it has begun, with its loop. A child that was forked
+    /// waits for no lock here.
+    fn drop(&mut self) {
+        let came = self.came.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let call = self.call.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let_go(call, came.is_none());
+    }
+}
+
+/// Nobody will reply. A procedure has begun once it has its arguments.
+fn let_go(call: Option<Deferred>, has_begun: bool) {
+    match call {
+        Some(call) if !has_begun => call.reply(|_| Err(Box::new(Refusal::Ended))),
+        begun => drop(begun),
+    }
+}
+
 /// Whether what was raised is the client's alone to know: an exception of the interface, or that it
 /// has given the feed up.
 fn is_clients(py: Python<'_>, plan: &Plan, procedure: usize, error: &PyErr) -> PyResult<bool> {
@@ -303,8 +321,9 @@ impl ServedCall {
             // It is a parent's, and the locks may be held here for good.
             return;
         }
+        let came = self.came.lock().unwrap_or_else(PoisonError::into_inner).take();
         let call = self.call().take();
-        drop(call);
+        let_go(call, came.is_none());
         let of_feed = self.of_feed().take();
         if let Some(OfFeed { end, .. }) = of_feed {
             end.end(Err(Unserved::Cancelled));

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import gc
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import typing
 import pytest
 
 import nearcall
+import nearcall.waiting
 from conftest import SEEING, confined
 
 Module = types.ModuleType
@@ -479,3 +481,23 @@ def test_who_is_awaited_is_exported_by_a_loop(witness: Module) -> None:
     why = "no running event loop: a task exports an AsyncServer, whose loop runs it"
     with pytest.raises(RuntimeError, match=why):
         nearcall.export("nowhere", witnessing(witness)())
+
+
+def test_a_call_whose_task_has_not_begun_when_its_loop_ends_did_not_run(shapes: Module) -> None:
+    class Adding(shapes.BaseAsyncServer):  # type: ignore[name-defined, misc]
+        async def null(self) -> None: ...
+
+        async def add(self, a: int, b: int) -> int:
+            return a + b
+
+    async def main() -> tuple[nearcall.Exported, typing.Any]:
+        exported = nearcall.export("unbegun", Adding())
+        posted = shapes.BaseClient.import_("unbegun").posting.add(2, 3)
+        # It has come, and its task is made as the loop ends.
+        assert select.select([nearcall.waiting.wakes()], [], [], LONG)[0]
+        return exported, posted
+
+    exported, posted = asyncio.run(main())
+    with exported, pytest.raises(nearcall.NotExecuted) as told:
+        posted.collect()
+    assert told.value.ran is nearcall.Ran.NO

@@ -7,13 +7,18 @@ import gc
 import os
 import types
 import typing
+import unittest.mock
 
 import pytest
 
 import nearcall
 
+Passing = types.ModuleType
 Shapes = types.ModuleType
 Witness = types.ModuleType
+
+#: Longer than anything takes, seconds.
+LONG = 60.0
 
 
 def in_child(drop: typing.Callable[[], object]) -> None:
@@ -84,6 +89,26 @@ def test_a_child_is_refused_what_would_be_its_parents_call(
     assert client.add(3, 4) == 7
     assert posted.collect() == 3
     assert not client.binding.is_revoked
+
+
+def test_a_child_is_refused_what_a_thread_of_its_parents_would_make(passing: Passing) -> None:
+    idle = dict.fromkeys(passing.FeedingServer.__abstractmethods__, unittest.mock.Mock())
+    counting = {"numbers": lambda self, count, pause_ms: iter(range(count))}
+    server = type("Counting", (passing.FeedingServer,), idle | counting)
+    with nearcall.export("counting", server()):
+        client = passing.FeedingAsyncClient.import_("counting")
+
+        async def numbers() -> list[int]:
+            async with asyncio.timeout(LONG):
+                return [number async for number in await client.numbers(5, 0)]
+
+        def refused() -> None:
+            with pytest.raises(RuntimeError, match="was forked from"):
+                asyncio.run(numbers())
+
+        assert asyncio.run(numbers()) == list(range(5))
+        in_child(refused)
+        assert asyncio.run(numbers()) == list(range(5))
 
 
 def test_an_export_goes_on(witness: Witness, seeing: typing.Any) -> None:

@@ -92,6 +92,14 @@ static void talk(void *self, const char *room, uint32_t refused,
         nearcall_release_outlet_talking_Talking_talk(outlet, NULL);
         return;
     }
+    if (strcmp(room, "thrown") == 0) {
+        nearcall_environment thrown;
+        nearcall_begin(&thrown);
+        nearcall_panic(&thrown, "it was told to");
+        nearcall_release_inlet_talking_Talking_talk(inlet);
+        nearcall_release_outlet_talking_Talking_talk(outlet, &thrown);
+        return;
+    }
     begun.room = nearcall_copy_text(room);
     begin(talk_on, begun);
 }

@@ -50,6 +50,10 @@ struct Talker : talking::TalkingServer {
         if (room.empty()) {
             throw refused(-1);
         }
+        if (room == "thrown") {
+            outlet.raise(std::runtime_error("it was told to"));
+            return;
+        }
         begin([room, number, in = std::move(inlet), out = std::move(outlet)]() mutable {
             for (auto &line : in) {
                 if (line.number == number) {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import functools
+import os
 import typing
 import weakref
 
@@ -262,6 +263,11 @@ async def until_cancelled(call: typing.Callable[..., Waited], *arguments: object
 @functools.cache
 def _threads() -> concurrent.futures.ThreadPoolExecutor:
     return concurrent.futures.ThreadPoolExecutor(THREADS_MAX, "nearcall")
+
+
+# A child of fork(2) has none of its parent's threads: what it opens is refused, and does not wait
+# for one of those.
+os.register_at_fork(after_in_child=_threads.cache_clear)
 
 
 def _outcome(

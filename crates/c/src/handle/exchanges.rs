@@ -112,8 +112,9 @@ pub unsafe extern "C" fn nearcall_exchange_next(
     let ExchangeRecord { kind, given_bytes, .. } = *unsafe { &*described };
     let told = served.told;
     let awaited = served.arguments.next_of_exchange::<Value, Raised>(kind, feed, number);
-    served.conclude(awaited.and_then(|awaited| {
-        served.arguments.run_awaited(async move {
+    served.conclude_later(move |arguments| {
+        let awaited = awaited?;
+        arguments.run_awaited(async move {
             let came = awaited.await;
             let finish: Finish = Box::new(move |arguments| {
                 let mut environment = Environment::nothing();
@@ -134,7 +135,7 @@ pub unsafe extern "C" fn nearcall_exchange_next(
             });
             finish
         })
-    }));
+    });
 }
 
 /// Has `finish` reply once whoever takes what the client sends has room for batch `number`; refuses
@@ -168,8 +169,9 @@ pub unsafe extern "C" fn nearcall_exchange_put(
     let items: Vec<Value> = (0..count).map(item).collect();
     let told = served.told;
     let awaited = served.arguments.put_to_exchange::<Value>(kind, sink, number, items);
-    served.conclude(awaited.and_then(|awaited| {
-        served.arguments.run_awaited(async move {
+    served.conclude_later(move |arguments| {
+        let awaited = awaited?;
+        arguments.run_awaited(async move {
             let taken = awaited.await;
             let finish: Finish = Box::new(move |arguments| {
                 taken?;
@@ -180,7 +182,7 @@ pub unsafe extern "C" fn nearcall_exchange_put(
             });
             finish
         })
-    }));
+    });
 }
 
 /// Runs the second half of an entry stub.

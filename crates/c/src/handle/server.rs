@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
 use std::os::fd::BorrowedFd;
 
-use nearcall::raw::{Arguments, Entries, OfKernelThread, Outcome, Refusal};
+use nearcall::raw::{Arguments, Entries, Finish, OfKernelThread, Outcome, Refusal};
 use nearcall::{InterfaceDescriptor, Opaque, OpaqueOut, OutOfRange, UsageError};
 
 use super::breach::{BreachRecord, breach};
@@ -83,6 +83,8 @@ pub struct Served<'a> {
     /// Of an exchange that is about to be opened.
     pub(super) ends: Option<ForeignEnds>,
     outcome: Option<Outcome>,
+    /// What goes on once its entry stub has returned, in place of an outcome.
+    awaited: Option<Finish>,
     has_panicked: bool,
     /// What the stub has for as long as the call.
     pub(super) scratch: Scratch,
@@ -497,6 +499,7 @@ impl<'a> Served<'a> {
             room: None,
             ends: None,
             outcome: None,
+            awaited: None,
             has_panicked: false,
             scratch: Scratch::default(),
             told,
@@ -512,11 +515,23 @@ impl<'a> Served<'a> {
         self.outcome = Some(outcome);
     }
 
+    /// `await_it` waits for its outcome, and may panic, as what it waits for: not before the frames
+    /// of C are gone, which no panic crosses.
+    pub(super) fn conclude_later(
+        &mut self,
+        await_it: impl FnOnce(Arguments<'_>) -> Outcome + 'static,
+    ) {
+        self.awaited = Some(Box::new(await_it));
+    }
+
     /// What became of it, once its entry stub has returned.
     pub(super) fn ended(self) -> Outcome {
         if self.has_panicked {
             // The hook that prints panics has nothing to add to what was said.
             std::panic::resume_unwind(Box::new("panicked in C"));
+        }
+        if let Some(await_it) = self.awaited {
+            return await_it(self.arguments);
         }
         // As after a panic: the procedure may have run, and there are no results.
         self.outcome.expect("the entry stub replied or refused")

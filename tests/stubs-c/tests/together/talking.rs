@@ -100,6 +100,17 @@ fn stop(talking: &TalkingClient) {
     none_alive(talking);
 }
 
+/// What was thrown before the first batch is asked for is its call's, and the server goes on.
+fn be_told_of_what_was_thrown(talking: &TalkingClient) {
+    for _ in 0..3 {
+        let (_sink, feed) = talking.talk("thrown", NEVER).expect("it opens");
+        let said = feed.begin().next().map(|line| line.map(drop));
+        let said = matches!(said, Some(Err(Error::Call(CallError::Panicked { .. }))));
+        assert!(said, "the outlet was left by an exception");
+    }
+    none_alive(talking);
+}
+
 /// Calls what carries exchanges by itself.
 struct Hand<'c>(&'c Client);
 
@@ -198,6 +209,7 @@ fn call_server(name: &str, runtime: &Path) {
         TalkingClient::new(import(&Domain::new().expect("a domain"), name, runtime, &TALKING));
     speak(&talking);
     stop(&talking);
+    be_told_of_what_was_thrown(&talking);
     lies(name, runtime);
     none_alive(&talking);
 }
