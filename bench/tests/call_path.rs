@@ -1,6 +1,5 @@
 //! What a call does besides moving lines, which is nothing: no system call and no allocation on
-//! either side while both spin, for Null, Add, BigInOut, 4 KiB and numbers in turn; and a server
-//! that is left alone takes no processor time.
+//! either side while both spin, for Null, Add, BigInOut, 4 KiB and numbers in turn.
 //!
 //! Client and server are two processes, and each is this program, which is why it has its own
 //! `main`. A third process on the processors can break any one window of calls (whoever spins for
@@ -21,7 +20,6 @@ use bench::child::{Failure, Link, Role, run_if_child};
 use futures::executor::block_on;
 use nearcall::{Domain, DomainOptions};
 use nearcall_os::processor;
-use rustix::time::{ClockId, clock_gettime};
 use stats_alloc::{INSTRUMENTED_SYSTEM, StatsAlloc};
 
 #[global_allocator]
@@ -63,25 +61,15 @@ const SYSTEM_CALLS_MAX: usize = 16;
 /// System calls of a window without a call of ours, which must be counted; others may have some.
 const YIELDS: usize = 100;
 
-/// How long a server that was called is left alone before it must be quiet.
-const QUIET_AFTER: Duration = Duration::from_secs(1);
-
-/// How long it is watched then.
-const WATCHED: Duration = Duration::from_secs(2);
-
-/// What it may take of a processor meanwhile.
-const IDLE_SHARE_MAX: f64 = 0.001;
-
 /// What was found out, in one line.
 type Finding = Result<String, Failure>;
 
 /// A test's name, and what finds out.
 type Test = (&'static str, fn() -> Finding);
 
-const TESTS: [Test; 3] = [
+const TESTS: [Test; 2] = [
     ("calls_allocate_nothing_on_either_side", calls_allocate_nothing),
     ("calls_make_no_system_call_on_either_side", calls_make_no_system_call),
-    ("an_idle_server_uses_no_processor_time", an_idle_server_is_idle),
 ];
 
 fn main() -> ExitCode {
@@ -145,12 +133,9 @@ fn play_sleepless(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     play(sleepless(), link, arguments)
 }
 
-/// Serves, and says over the link how much processor time the process has had.
+/// Serves; nobody asks it anything over the link.
 fn play(options: DomainOptions, link: &Link, arguments: &[String]) -> Result<(), Failure> {
-    serve(Counting, options, link, arguments, || {
-        let used = clock_gettime(ClockId::ProcessCPUTime);
-        (used.tv_sec * 1_000_000_000 + used.tv_nsec).cast_unsigned()
-    })
+    serve(Counting, options, link, arguments, || 0)
 }
 
 /// On one processor: yields also where the usual options would have it sleep, because a third
@@ -175,20 +160,20 @@ fn places() -> (u32, u32) {
 }
 
 /// Runs `test` on the client's processor, in a thread of its own, so that the next test finds all
-/// of them allowed; with a server of a role in another process, and the link to it.
+/// of them allowed; with a server of a role in another process.
 fn with_server(
     role: &str,
     options: DomainOptions,
-    test: impl FnOnce(&CallsClient, &Link) -> Finding + Send,
+    test: impl FnOnce(&CallsClient) -> Finding + Send,
 ) -> Finding {
     let run = || -> Finding {
         let (ours, theirs) = places();
         processor::pin(ours)?;
         let directory = tempfile::tempdir()?;
-        let server = start(role, directory.path(), theirs)?;
+        let _server = start(role, directory.path(), theirs)?;
         let domain = Domain::with_options(options)?;
         let client = import(&domain, directory.path())?;
-        test(&client, server.link())
+        test(&client)
     };
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| run().map_err(|error| error.to_string()));
@@ -216,7 +201,7 @@ fn calls_allocate_nothing() -> Finding {
     } else {
         (SERVER, DomainOptions::default(), "both spinning")
     };
-    with_server(role, options, |client, _| {
+    with_server(role, options, |client| {
         counters_count(client)?;
         let mut counts = Vec::with_capacity(WINDOWS as usize);
         for window in 1..=WINDOWS {
@@ -320,21 +305,4 @@ fn windows_in(log: &str, calls: u32) -> Vec<usize> {
 fn link_of_nobody() -> Result<Stdio, Failure> {
     let (_, end) = nearcall_os::socket::Stream::pair()?;
     Ok(std::os::fd::OwnedFd::from(end).into())
-}
-
-fn an_idle_server_is_idle() -> Finding {
-    with_server(SERVER, DomainOptions::default(), |client, server| {
-        let start_ns = server.ask(0)?;
-        call(client, CALLS)?;
-        if server.ask(0)? <= start_ns {
-            return Err("the server's time is not counted".into());
-        }
-        std::thread::sleep(QUIET_AFTER);
-        let before_ns = server.ask(0)?;
-        std::thread::sleep(WATCHED);
-        let used_ns = server.ask(0)? - before_ns;
-        let share = used_ns as f64 / WATCHED.as_nanos() as f64;
-        let finding = format!("{used_ns} ns in {} s: {:.4} %", WATCHED.as_secs(), share * 100.0);
-        if share < IDLE_SHARE_MAX { Ok(finding) } else { Err(finding.into()) }
-    })
 }
