@@ -50,7 +50,8 @@ const STEP_CYCLES: u32 = 22;
 /// What is tried for the other side's sake: near cores want no more.
 const FAR_CYCLES: u32 = 176;
 
-/// What is tried for each nanosecond that a call takes. More would be no sooner than the reply.
+/// What is tried for each nanosecond that a call takes: two thirds of it where a nanosecond has
+/// three. A reply is on its way then, and who waits for longer has it later.
 const FARTHER_CYCLES_A_NS: u64 = 2;
 
 /// What is tried next, and then the one after it.
@@ -305,10 +306,12 @@ mod tests {
     #[test]
     fn nothing_over_the_limit_is_tried() {
         let mut search = LingerSearch::of_client(200);
+        let mut longest = 0;
         for _ in 0..20_000 {
             search.told(distant(search.cycles()) * u64::from(BATCH_CALLS));
-            assert!(search.cycles() <= 200, "{}", search.cycles());
+            longest = longest.max(search.cycles());
         }
+        assert_eq!(longest, 200);
     }
 
     #[test]

@@ -317,19 +317,25 @@ pub fn look(turn: &AtomicU32, claim: &AtomicU32) -> Look {
     look_word(TurnWord(turn.load(ord!("O3", Acquire))), || claim)
 }
 
-/// Whether a look finds nothing because no call is posted, which is so of most A-stacks.
+/// Whether nothing is posted, so that a look finds nothing: so it is of most A-stacks. What a tally
+/// watches is not said to be.
 ///
 /// # Cost: one load.
 #[inline(always)]
 pub fn is_at_rest(turn: &AtomicU32) -> bool {
-    turn.load(ord!("O3", Acquire)) & PHASE_MASK <= Phase::IdleHot as u32
+    rests(TurnWord(turn.load(ord!("O3", Acquire))))
+}
+
+#[inline(always)]
+fn rests(seen: TurnWord) -> bool {
+    seen.0 & PHASE_MASK <= Phase::IdleHot as u32
 }
 
 /// [`look`] of a word that was loaded already, with the order of row O3 and before `claim` is,
 /// which is asked for beside a call only.
 #[inline(always)]
 pub fn look_word<'c>(seen: TurnWord, claim: impl FnOnce() -> &'c AtomicU32) -> Look {
-    if seen.0 & PHASE_MASK <= Phase::IdleHot as u32 {
+    if rests(seen) {
         return Look::Nothing;
     }
     let sequence = crate::claim::claimed(claim()).next();

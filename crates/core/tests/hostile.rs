@@ -89,6 +89,15 @@ proptest! {
     }
 
     #[test]
+    fn what_is_at_rest_has_nothing_for_a_look((claimed, word) in cases()) {
+        let (turn, claim) = (AtomicU32::new(word), AtomicU32::new(claimed.as_u32()));
+        let is_at_rest = turn::is_at_rest(&turn);
+        prop_assert!(!is_at_rest || turn::look(&turn, &claim) == Look::Nothing);
+        let resting = [Phase::IdleBell, Phase::IdleHot];
+        prop_assert_eq!(is_at_rest, is(word, TurnWord(word).sequence(), &resting));
+    }
+
+    #[test]
     fn only_the_call_claimed_last_and_the_next_may_run((claimed, word) in cases()) {
         let claim = AtomicU32::new(claimed.as_u32());
         let may_run = turn::may_run(&AtomicU32::new(word), &claim);

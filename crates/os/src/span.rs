@@ -260,11 +260,12 @@ impl<'a> SpanMut<'a> {
     /// So many lines from the beginning on; `None` if they do not lie inside, aligned.
     #[inline]
     pub fn lines<T: SharedLine>(self, count: usize) -> Option<&'a [T]> {
-        let first = self.span.line_ref::<T>(0)?;
+        let first = self.span.base.cast::<T>();
         let bytes = count.checked_mul(size_of::<T>())?;
-        // SAFETY: `first` is aligned, and so are those behind it; inside the span, just checked;
+        let are_there = first.is_aligned() && self.span.holds(0, bytes);
+        // SAFETY: all of them are inside the span, from its base on, and aligned, just checked;
         // mapped while `'a` lasts; all atomics and valid for any bytes by `SharedLine`'s S1 and S2.
-        self.span.holds(0, bytes).then(|| unsafe { slice::from_raw_parts(first, count) })
+        are_there.then(|| unsafe { slice::from_raw_parts(first.as_ptr(), count) })
     }
 
     stores! {

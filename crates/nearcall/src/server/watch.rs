@@ -171,7 +171,11 @@ impl<'c> Watch<'c> {
         self.look_at_all();
         while !self.is_over() {
             self.refresh();
-            if !self.poll_for_a_while() && !self.is_called_again() {
+            if self.poll_for_a_while() {
+                continue;
+            }
+            estacks::note_guests();
+            if !self.yield_to_caller() {
                 self.wait();
             }
         }
@@ -363,8 +367,7 @@ impl<'c> Watch<'c> {
 
     /// A caller on this processor gets it, for one yield that is not timed. True if a call came.
     #[inline]
-    fn is_called_again(&mut self) -> bool {
-        estacks::note_guests();
+    fn yield_to_caller(&mut self) -> bool {
         if !self.is_called_here || !self.ban.may_yield_untimed(&self.core.options.wait) {
             return false;
         }
