@@ -540,8 +540,8 @@ fn wait(
     wait.finish().err().map(|no_reply| give_up(grip, sequence, no_reply))
 }
 
-/// The same of a FastThread, of which nothing but this is on the stack while others run: what they
-/// have there is in nobody's cache when they go on.
+/// The same of a FastThread, in one frame: what it has on its stack while others run is in nobody's
+/// cache when it goes on.
 #[inline(never)]
 fn switch_until_reply(
     grip: Grip<'_>,
