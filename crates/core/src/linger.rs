@@ -18,6 +18,11 @@
 //! Both sides weigh the same sum, the time of a whole call, and so they settle. Two sides that
 //! weigh their own early polls instead drive each other up without end.
 //!
+//! A server that serves several callers at once searches in the same way for how long it leaves all
+//! of them alone behind a look that has found calls (design note 0007): so that more come together,
+//! and their client has its lines to itself meanwhile. There a caller waits for what the others
+//! gain, so that of two times that are as good the shorter one is kept.
+//!
 //! Told all times, reads no clock. What a client does between two calls is in what it is told:
 //! calls far apart make the search wander, and then it does not matter.
 
@@ -54,6 +59,25 @@ const FAR_CYCLES: u32 = 176;
 /// three. A reply is on its way then, and who waits for longer has it later.
 const FARTHER_CYCLES_A_NS: u64 = 2;
 
+/// Shortest time between two looks that is tried, other than none.
+const LOOKS_CYCLES_MIN: u32 = 50;
+
+/// What is tried across others, as [`FAR_CYCLES`].
+const LOOKS_FAR_CYCLES: u32 = 400;
+
+/// Longest time between two looks, of the longest for a line: by then ten calls and more of one
+/// thread have come.
+const LOOKS_OF_LINE: u32 = 3;
+
+/// What is left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Subject {
+    /// A line that was given away.
+    Line,
+    /// All A-stacks, between two looks.
+    Looks,
+}
+
 /// What is tried next, and then the one after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Move {
@@ -77,6 +101,7 @@ enum Stage {
 /// One side's search. Small, and private to the side.
 #[derive(Clone, Copy, Debug)]
 pub struct LingerSearch {
+    subject: Subject,
     cycles: u32,
     home: u32,
     max: u32,
@@ -96,17 +121,29 @@ pub struct LingerSearch {
 impl LingerSearch {
     /// A client's search, which never goes over `max` cycles. With `max` 0 it stays 0.
     pub const fn of_client(max: u32) -> LingerSearch {
-        LingerSearch::new(max, 0)
+        LingerSearch::new(Subject::Line, max, 0)
     }
 
     /// The same of a server.
     pub const fn of_server(max: u32) -> LingerSearch {
-        LingerSearch::new(max, SERVER_BATCHES_MORE)
+        LingerSearch::new(Subject::Line, max, SERVER_BATCHES_MORE)
     }
 
-    const fn new(max: u32, interval_more: u32) -> LingerSearch {
-        let home = if HOME_CYCLES < max { HOME_CYCLES } else { max };
+    /// A server's between two looks at several callers, where a line is left alone for `max` cycles
+    /// at most.
+    pub const fn of_looks(max: u32) -> LingerSearch {
+        let max = max.saturating_mul(LOOKS_OF_LINE);
+        LingerSearch::new(Subject::Looks, max, SERVER_BATCHES_MORE)
+    }
+
+    const fn new(subject: Subject, max: u32, interval_more: u32) -> LingerSearch {
+        let home = match subject {
+            Subject::Line if HOME_CYCLES < max => HOME_CYCLES,
+            Subject::Line => max,
+            Subject::Looks => 0,
+        };
         LingerSearch {
+            subject,
             cycles: home,
             home,
             max,
@@ -159,14 +196,12 @@ impl LingerSearch {
             }
             Stage::Base => {
                 self.base_ns = self.fastest_ns;
-                let cycles = self.candidate();
+                let cycles = self.next_candidate();
                 self.stage = Stage::Trial { cycles };
                 self.left = TRIAL_BATCHES;
             }
             Stage::Trial { cycles } => {
-                // By a thirty-second: batches vary by about as much.
-                let is_better = self.fastest_ns < self.base_ns - self.base_ns / 32;
-                if is_better {
+                if self.is_better(cycles) {
                     self.cycles = cycles;
                     self.interval = INTERVAL_MIN;
                 } else {
@@ -179,22 +214,53 @@ impl LingerSearch {
         }
     }
 
+    /// Whether what was tried is to be kept. By a thirty-second: batches vary by about as much.
+    fn is_better(&self, cycles: u32) -> bool {
+        let margin = self.base_ns / 32;
+        match self.subject {
+            Subject::Looks if cycles < self.cycles => {
+                self.fastest_ns <= self.base_ns.saturating_add(margin)
+            }
+            _ => self.fastest_ns < self.base_ns - margin,
+        }
+    }
+
+    /// The next one that is another time than now; this one, if there is none.
+    fn next_candidate(&mut self) -> u32 {
+        for _ in 0..Move::COUNT {
+            let cycles = self.candidate().min(self.max);
+            if cycles != self.cycles {
+                return cycles;
+            }
+            self.next = self.next.after();
+        }
+        self.cycles
+    }
+
     fn candidate(&self) -> u32 {
-        match self.next {
-            Move::Down => self.cycles.saturating_sub(STEP_CYCLES),
-            Move::Up => (self.cycles + STEP_CYCLES).min(self.max),
-            Move::Home => self.home,
-            Move::Far => FAR_CYCLES.min(self.max),
-            Move::Farther => {
+        match (self.subject, self.next) {
+            (Subject::Line, Move::Down) => self.cycles.saturating_sub(STEP_CYCLES),
+            (Subject::Line, Move::Up) => self.cycles + STEP_CYCLES,
+            (_, Move::Home) => self.home,
+            (Subject::Line, Move::Far) => FAR_CYCLES,
+            (Subject::Line, Move::Farther) => {
                 let call_ns = self.base_ns / u64::from(BATCH_CALLS);
                 let cycles = call_ns.saturating_mul(FARTHER_CYCLES_A_NS);
                 cycles.min(self.max.into()) as u32
             }
+            (Subject::Looks, Move::Down) if self.cycles <= LOOKS_CYCLES_MIN => 0,
+            (Subject::Looks, Move::Down) => self.cycles / 2,
+            (Subject::Looks, Move::Up) => (self.cycles * 2).max(LOOKS_CYCLES_MIN),
+            (Subject::Looks, Move::Far) => LOOKS_FAR_CYCLES,
+            (Subject::Looks, Move::Farther) => self.max,
         }
     }
 }
 
 impl Move {
+    /// How many there are.
+    const COUNT: u32 = 5;
+
     fn after(self) -> Move {
         match self {
             Move::Down => Move::Up,
@@ -235,6 +301,16 @@ mod tests {
     /// Others, where a poll costs as much as between near ones.
     fn distant(cycles: u32) -> u64 {
         if cycles < 250 { 213 } else { 127 + u64::from(cycles - 250) / 4 }
+    }
+
+    /// Sixty calls of one thread under way: each look costs it a transfer.
+    fn crowded(cycles: u32) -> u64 {
+        60 + 50 * 400 / (400 + u64::from(cycles))
+    }
+
+    /// Two: a reply that is late is all that a later look brings.
+    fn sparse(cycles: u32) -> u64 {
+        200 + u64::from(cycles) / 10
     }
 
     /// Tells `search` of so many batches, and of some noise in each.
@@ -350,9 +426,23 @@ mod tests {
     }
 
     #[test]
+    fn looks_at_a_crowd_come_apart_and_together_again() {
+        let mut search = LingerSearch::of_looks(MAX);
+        check_settles(&mut search, crowded, 800..=1_680);
+        check_settles(&mut search, sparse, 0..=50);
+    }
+
+    #[test]
+    fn looks_are_no_further_apart_than_gains_anything() {
+        let mut search = LingerSearch { cycles: 1_600, ..LingerSearch::of_looks(MAX) };
+        check_settles(&mut search, far, 0..=0);
+    }
+
+    #[test]
     fn without_a_limit_there_is_no_lingering() {
-        let mut search = LingerSearch::of_client(0);
-        run(&mut search, 1_000, near);
-        assert_eq!(search.cycles(), 0);
+        for mut search in [LingerSearch::of_client(0), LingerSearch::of_looks(0)] {
+            run(&mut search, 1_000, near);
+            assert_eq!(search.cycles(), 0);
+        }
     }
 }

@@ -17,6 +17,7 @@ use nearcall_os::clock;
 use nearcall_os::futex::Woken;
 use nearcall_os::processor::{self, Linger};
 
+use self::gathering::Gathering;
 use self::hot::Hot;
 use self::shared::{Found, Owed};
 use self::tallies::Tally;
@@ -32,6 +33,7 @@ use crate::domain::DomainCore;
 use crate::housekeeping::lives;
 use crate::spinning;
 
+mod gathering;
 mod handing;
 pub(super) mod hot;
 mod shared;
@@ -120,6 +122,8 @@ pub(crate) struct Watch<'c> {
     until_next_call: Linger,
     /// How long that is.
     search: LingerSearch,
+    /// The same between two looks at several A-stacks.
+    gathering: Gathering,
     awake: Awake,
 }
 
@@ -160,6 +164,7 @@ impl<'c> Watch<'c> {
             was_woken: false,
             until_next_call: Linger::of_cycles(search.cycles()),
             search,
+            gathering: Gathering::new(core.options.wait.linger_cycles_max),
             awake: Awake::new(),
         }
     }
@@ -372,6 +377,7 @@ impl<'c> Watch<'c> {
             return false;
         }
         self.is_called_here = false;
+        self.gathering.interrupt();
         processor::yield_now();
         self.poll()
     }
@@ -420,6 +426,9 @@ impl<'c> Watch<'c> {
     fn wait_awake(&mut self, mut now: u64, waiter: &mut Waiter<'_>) -> Ended {
         loop {
             let was_called_here = std::mem::take(&mut self.is_called_here);
+            if was_called_here {
+                self.gathering.interrupt();
+            }
             let same_processor = was_called_here || self.client_processor == processor::current();
             match waiter.next(clock::now_ns, same_processor) {
                 Step::Spin { polls } => {

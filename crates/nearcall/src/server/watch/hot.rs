@@ -260,6 +260,9 @@ impl Watch<'_> {
             self.part_tallied();
         }
         self.looks = self.looks.wrapping_add(1);
+        if self.spread > 0 && !self.is_shared && !self.is_called_here {
+            self.gathering.pass_before(self.looks);
+        }
         let has_served = if self.looks.is_multiple_of(TIMED_EACH) {
             self.poll_timed()
         } else {
@@ -538,6 +541,7 @@ impl Watch<'_> {
             return false;
         };
         self.client_processor = processor;
+        self.gathering.note();
         self.is_called_here |= processor == processor::current();
         true
     }
