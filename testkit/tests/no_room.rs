@@ -142,6 +142,24 @@ fn a_bind_for_whose_segments_there_is_no_descriptor_may_be_tried_again() {
     });
 }
 
+#[test]
+fn a_server_whose_files_may_not_be_as_long_as_results_refuses_them_and_lives() {
+    in_world(Kind::Processes, SERVER, |world| {
+        let server = world.serve("short");
+        let client = world.import(&server);
+        let data = vec![7; MIB];
+        let held = Held::at(&server, Resource::Fsize, 4096);
+        // By the error and a signal, of which the one is told and the other ends nobody.
+        for bytes in [MIB, 4 * MIB] {
+            let outcome = client.echo(&data[..1].repeat(bytes));
+            assert!(matches!(outcome, Err(CallError::ResultsRefused { .. })), "{outcome:?}");
+        }
+        client.null().unwrap();
+        drop(held);
+        assert!(client.echo(&data).unwrap() == data);
+    });
+}
+
 /// What was done `asked` times has been warned of, and far less often.
 fn check_warned(world: &World, mut server: Server, asked: u32, warning: &str) {
     server.shut_down();

@@ -65,6 +65,7 @@
     DO(rseq) \
     DO(rt_sigaction) \
     DO(rt_sigprocmask) \
+    DO(rt_sigtimedwait) \
     DO(sched_getaffinity) \
     DO(sched_setaffinity) \
     DO(sched_yield) \

@@ -136,6 +136,11 @@ impl Housekeeping {
         Ok(housekeeping)
     }
 
+    /// What it waits with.
+    pub fn poller(&self) -> &Poller {
+        &self.poller
+    }
+
     /// Ends the thread, and with it all that is watched.
     pub fn stop(&self) {
         // Relaxed: the wake follows, and the thread looks after it.

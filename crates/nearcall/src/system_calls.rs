@@ -55,6 +55,7 @@ pub const CALLING: &[&str] = &[
     "rseq",
     "rt_sigaction",
     "rt_sigprocmask",
+    "rt_sigtimedwait",
     "sched_getaffinity",
     "sched_setaffinity",
     "sched_yield",

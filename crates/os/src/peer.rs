@@ -63,6 +63,17 @@ pub struct Process {
     is_by_number: bool,
 }
 
+/// What the kernel says of a process that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It has not ended, as far as is known.
+    Lasts,
+    /// It has ended.
+    Over,
+    /// Nothing any more: the descriptor was closed, by who closes all that a program has open.
+    Untold,
+}
+
 impl Peer {
     /// Asks the kernel.
     ///
@@ -207,11 +218,26 @@ impl Process {
 
     /// Waits for its end, at most `timeout`; whether it has ended.
     pub fn wait_exit(&self, timeout: Duration) -> bool {
+        self.poll(timeout).intersects(PollFlags::IN | PollFlags::HUP)
+    }
+
+    /// How it is. From [`Life::Over`] on it can store nothing into any segment.
+    ///
+    /// # Cost: a system call.
+    pub fn life(&self) -> Life {
+        match self.poll(Duration::ZERO) {
+            said if said.intersects(PollFlags::IN | PollFlags::HUP) => Life::Over,
+            said if said.contains(PollFlags::NVAL) => Life::Untold,
+            _ => Life::Lasts,
+        }
+    }
+
+    fn poll(&self, timeout: Duration) -> PollFlags {
         let mut polled = [PollFd::new(&self.pidfd, PollFlags::IN)];
         let timeout = clock::timespec(timeout);
         // A signal, or no memory to poll with, proves nothing: not ended as far as is known.
         let count = rustix::event::poll(&mut polled, Some(&timeout)).unwrap_or(0);
-        count > 0 && polled[0].revents().intersects(PollFlags::IN | PollFlags::HUP)
+        if count > 0 { polled[0].revents() } else { PollFlags::empty() }
     }
 }
 

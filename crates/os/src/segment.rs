@@ -29,6 +29,7 @@ use crate::mapping::{HUGE, Mapping};
 use crate::span::{Span, SpanMut};
 
 mod fault;
+mod length;
 mod sole;
 
 /// `f_type` of tmpfs, which a memory file lies on unless it was made of hugetlb pages.
@@ -69,7 +70,7 @@ impl Segment {
     ///
     /// # Errors: see [`SegmentError`]; nothing is left behind.
     ///
-    /// # Cost: four system calls, and 0.3 to 3 us a page. From 2 MiB on huge pages are asked for.
+    /// # Cost: six system calls, and 0.3 to 3 us a page. From 2 MiB on huge pages are asked for.
     pub fn create(
         name: &str,
         bytes: usize,
@@ -81,8 +82,9 @@ impl Segment {
         let file = memory_file(name).map_err(failed("make a memory file"))?;
         let allocate = || {
             // Sets the size, too.
-            rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes as u64)
-                .map_err(failed("allocate"))
+            let fallocate =
+                || rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes as u64);
+            length::without_signal(fallocate).map_err(failed("allocate"))
         };
         let map = |is_allocated| {
             Mapping::new(file.as_fd(), bytes, true, is_allocated)
@@ -93,7 +95,8 @@ impl Segment {
             map(true)?
         } else {
             // Huge pages are made of what is not allocated yet.
-            rustix::fs::ftruncate(&file, bytes as u64).map_err(failed("set the size"))?;
+            let truncate = || rustix::fs::ftruncate(&file, bytes as u64);
+            length::without_signal(truncate).map_err(failed("set the size"))?;
             let mapping = map(false)?;
             mapping.make_huge();
             allocate()?;

@@ -122,6 +122,13 @@ impl Listener {
         }
     }
 
+    /// In a child that was forked: its parent alone listens from here on, and nobody does once that
+    /// ends, however long the child lives. What the child has in its place is another name of
+    /// `stand_in`.
+    pub fn leave_to_parent(&self, stand_in: impl AsFd) {
+        leave(&self.socket, stand_in.as_fd());
+    }
+
     /// Ends with every importer that waits, so that what it has sent is closed as [`Stream::end`]
     /// says; no more of them come. Those of a socket that somebody handed to us are its own.
     pub fn turn_away(&self) {
@@ -134,6 +141,16 @@ impl Listener {
             importer.end();
         }
     }
+}
+
+/// In a child that was forked: lets go of its copy of a socket, whose number names what `stand_in`
+/// does from here on.
+fn leave(socket: &OwnedFd, stand_in: BorrowedFd<'_>) {
+    let (from, to) = (stand_in.as_raw_fd(), socket.as_raw_fd());
+    // SAFETY: both are open, and stay so: the number that `socket` owns is never free, and no
+    // other thread is in this process that could be using what it named.
+    // Where a filter refuses it the child keeps it, as one does that no handler knows.
+    let _ = unsafe { libc::dup3(from, to, libc::O_CLOEXEC) };
 }
 
 impl Drop for Listener {
@@ -317,11 +334,7 @@ impl Stream {
     /// In a child that was forked: the connection is its parent's alone from here on, and is hung
     /// up when that ends. What the child has in its place is another name of `stand_in`.
     pub fn leave_to_parent(&self, stand_in: impl AsFd) {
-        let (from, to) = (stand_in.as_fd().as_raw_fd(), self.socket.as_raw_fd());
-        // SAFETY: both are open, and stay so: the number that `self` owns is never free, and no
-        // other thread is in this process that could be using what it named.
-        // Where a filter refuses it the child keeps it, as one does that no handler knows.
-        let _ = unsafe { libc::dup3(from, to, libc::O_CLOEXEC) };
+        leave(&self.socket, stand_in.as_fd());
     }
 
     /// Whether a packet is there, which may be an empty one: that alone reads as the end does.

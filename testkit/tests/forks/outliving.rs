@@ -1,16 +1,20 @@
-//! A parent that ends before its child: its server lets go of it.
+//! A parent that ends before its child: its server lets go of it, and its name is free.
 
 use std::fs;
 use std::io::{PipeReader, PipeWriter, Read, Write, pipe};
+use std::path::Path;
 use std::time::Duration;
 
-use nearcall::{Binding, Domain};
+use nearcall::name::Scope;
+use nearcall::{Binding, Clerk, Domain, ExportOptions};
 use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::{ForkResult, Pid, alarm, pause};
 use testkit::activity::activity;
 use testkit::confined::{List, confine};
-use testkit::faults::faults::{FAULTS, FaultsClient};
+use testkit::faults::faults::{FAULTS, FEEDING, FaultsClient, FeedingClient, FeedingEntries};
+use testkit::feeding::Feeder;
+use testkit::server::import_options;
 use testkit::world::{Kind, World, in_world};
 
 use super::{By, CHILD_SECONDS, SERVER, alone, beside_a_server, child, forked, goes_on};
@@ -127,4 +131,52 @@ fn a_server_lets_go_of_a_client_whose_child_lives_on() {
 fn a_server_lets_go_of_a_client_whose_child_made_by_hand_lives_on() {
     let test = "outliving::a_server_lets_go_of_a_client_whose_child_made_by_hand_lives_on";
     is_let_go_of(test, By::Clone);
+}
+
+/// Exports in this directory, as whoever does so without a policy.
+fn export(domain: &Domain, directory: &Path) -> Clerk {
+    let mut options = ExportOptions::default();
+    options.scope = Some(Scope::Directory(directory.to_owned()));
+    let entries = FeedingEntries::new(Feeder::default());
+    Clerk::export_with(domain, "forks", entries, options).unwrap()
+}
+
+/// Exports, has a child that says its number into the pipe, and waits, as that does.
+fn serve_as_a_parent(directory: &Path, mut said: PipeWriter) -> ! {
+    let domain = Domain::new().unwrap();
+    let _clerk = export(&domain, directory);
+    if let ForkResult::Child = forked(By::Fork) {
+        alarm::set(CHILD_SECONDS);
+        said.write_all(&std::process::id().to_ne_bytes()).unwrap();
+    }
+    loop {
+        pause();
+    }
+}
+
+#[test]
+fn the_name_of_a_server_whose_child_lives_on_is_exported_again() {
+    alone("outliving::the_name_of_a_server_whose_child_lives_on_is_exported_again", || {
+        let directory = tempfile::tempdir().unwrap();
+        let (mut says, said) = pipe().unwrap();
+        let parent = match forked(By::Fork) {
+            ForkResult::Child => {
+                alarm::set(CHILD_SECONDS);
+                confine(List::Forked);
+                serve_as_a_parent(directory.path(), said);
+            }
+            ForkResult::Parent { child } => child,
+        };
+        let mut number = [0; 4];
+        says.read_exact(&mut number).unwrap();
+        let grandchild = Pid::from_raw(i32::from_ne_bytes(number));
+        kill(parent, Signal::SIGKILL).unwrap();
+        waitpid(parent, None).expect("our own child");
+        let domain = Domain::new().unwrap();
+        let _clerk = export(&domain, directory.path());
+        let options = import_options(directory.path());
+        let client = Binding::import_with(&domain, "forks", &FEEDING, options).unwrap();
+        assert_eq!(FeedingClient::new(client).open().unwrap(), 0);
+        kill(grandchild, Signal::SIGKILL).expect("it lives still");
+    });
 }

@@ -18,7 +18,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use nearcall_core::turn;
-use nearcall_core::{Phase, RevokeReason, Sequence, TurnWord};
+use nearcall_core::{Phase, Sequence, TurnWord};
 use nearcall_os::clock;
 use nearcall_os::forks::{self, PerProcess};
 use nearcall_os::futex::{self, Watched};
@@ -303,9 +303,7 @@ impl Found {
 /// A call has waited for a slice. Its server may be stuck, our bell may have been lost, or the
 /// server may have ended after housekeeping has looked through what was outstanding.
 fn look_closer(binding: &ClientBinding, looks: u32, has_unclaimed: bool) {
-    if binding.process.has_exited() {
-        binding.revoke(RevokeReason::PeerDied);
-    }
+    binding.note_end();
     if binding.state.is_open() && has_unclaimed {
         binding.ring_again(looks);
     }

@@ -10,6 +10,7 @@ use nearcall_core::termination::{Outcome, Proof, classify};
 use nearcall_core::turn::{self, Poll};
 use nearcall_core::waiting::yield_share_ns;
 use nearcall_core::{PeerFault, Phase, RevokeReason, Sequence, Step, TurnWord, Waiter, YieldBan};
+use nearcall_os::peer::Life;
 use nearcall_os::{clock, futex, processor};
 
 use super::binding::{ClientBinding, Grip, was_claimed};
@@ -324,10 +325,25 @@ pub(super) fn end_spinning(
 impl ClientBinding {
     /// Whether the binding is revoked, or would be if somebody had noticed the server's end yet.
     pub fn has_ended(&self) -> bool {
-        if self.state.is_open() && self.process.has_exited() {
-            self.revoke(RevokeReason::PeerDied);
+        if self.state.is_open() {
+            self.note_end();
         }
         !self.state.is_open()
+    }
+
+    /// Revokes the binding if its server has ended. Likewise if nobody can tell any more, since
+    /// this program has closed descriptors that are not its own: the server has seen the binding's
+    /// socket hang up by then, and replies to nothing.
+    pub fn note_end(&self) {
+        match self.process.life() {
+            Life::Lasts => {}
+            Life::Over => self.revoke(RevokeReason::PeerDied),
+            Life::Untold if self.state.is_open() => {
+                tracing::error!(name = self.name, "the program has closed a binding's descriptors");
+                self.revoke(RevokeReason::PeerHungUp);
+            }
+            Life::Untold => {}
+        }
     }
 
     /// Revokes the binding because the server broke the protocol; unless it is a parent's, whose

@@ -6,11 +6,12 @@ use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use nearcall_abi::{AStackClass, InterfaceDescriptor};
 use nearcall_core::RevokeReason;
 use nearcall_os::clock;
+use nearcall_os::forks::{self, InChild, Listed};
 use nearcall_os::peer;
 use nearcall_os::segment::{Sealing, Segment, SegmentError};
 use nearcall_os::socket::{Listener, Stream};
@@ -41,6 +42,8 @@ pub struct Clerk {
     core: Arc<ClerkCore>,
     token: u64,
     domain: Domain,
+    /// Has what is exported told when it is the copy of a child.
+    _listed: (Arc<Copied>, Listed),
 }
 
 /// How an interface is exported.
@@ -109,6 +112,13 @@ pub(crate) struct ClerkCore {
     is_withdrawn: AtomicBool,
     /// The segment for the next importer, if it is made already.
     replies: Mutex<Option<Replies>>,
+}
+
+/// What a child of fork(2) has of an export.
+#[derive(Debug)]
+struct Copied {
+    clerk: Arc<ClerkCore>,
+    domain: Arc<DomainCore>,
 }
 
 /// The policy, and how many there were before it.
@@ -181,7 +191,11 @@ impl Clerk {
     /// Of whom importers are let in from here on; if not, nobody finds its socket's file.
     fn watched(domain: &Domain, core: Arc<ClerkCore>) -> Result<Clerk, ExportError> {
         let token = watch(domain.core(), &core).inspect_err(|_| core.socket.withdraw())?;
-        let clerk = Clerk { core, token, domain: domain.clone() };
+        let shared = Arc::clone(domain.core());
+        let copied = Arc::new(Copied { clerk: Arc::clone(&core), domain: shared });
+        let whom: Weak<Copied> = Arc::downgrade(&copied);
+        let _listed = (copied, forks::tell(whom));
+        let clerk = Clerk { core, token, domain: domain.clone(), _listed };
         // Who ends the domain turns away at whatever is watched by then.
         domain.core().check_open().map_err(system("export"))?;
         Ok(clerk)
@@ -278,6 +292,14 @@ impl Drop for Clerk {
             binding.revoke(RevokeReason::ShutDown);
         }
         core.housekeeping.tell_of_ending();
+    }
+}
+
+impl InChild for Copied {
+    /// Who is to export the name when the parent has ended, and who imports it, would find that
+    /// somebody listens there.
+    fn in_child(&self) {
+        self.clerk.listener().leave_to_parent(self.domain.housekeeping.poller());
     }
 }
 

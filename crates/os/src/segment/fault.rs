@@ -92,7 +92,13 @@ impl fmt::Display for SegmentError {
                 let page = nearcall_abi::PAGE_BYTES;
                 write!(f, "segment size {bytes} is not a whole number of pages of {page} bytes")
             }
-            SegmentError::System { step, source } => write!(f, "cannot {step}: {source}"),
+            SegmentError::System { step, source } => {
+                write!(f, "cannot {step}: {source}")?;
+                match source.raw_os_error() {
+                    Some(libc::EFBIG) => write!(f, ": over RLIMIT_FSIZE (ulimit -f)"),
+                    _ => Ok(()),
+                }
+            }
         }
     }
 }

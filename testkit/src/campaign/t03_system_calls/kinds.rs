@@ -26,7 +26,7 @@ pub enum Made {
 /// What the player makes itself, and the runtime does not.
 const OF_PLAYERS: [&str; 2] = ["readv", "writev"];
 
-const BY_NEITHER: [&str; 6] = [
+const BY_NEITHER: [&str; 7] = [
     // The child of a fork(2).
     "dup3",
     // Sockets that were handed down.
@@ -35,6 +35,8 @@ const BY_NEITHER: [&str; 6] = [
     "pidfd_open",
     // Who was stopped and goes on.
     "restart_syscall",
+    // Segments that are longer than a file of the process may be.
+    "rt_sigtimedwait",
     // Introductions.
     "socketpair",
     // Imports that are told which process they wait for.

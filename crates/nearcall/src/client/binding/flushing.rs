@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nearcall_core::{RevokeReason, Step, Waiter};
+use nearcall_core::{Step, Waiter};
 use nearcall_os::{clock, processor};
 
 use super::ClientBinding;
@@ -55,9 +55,7 @@ impl ClientBinding {
                 return self.captured_count();
             }
             // Nobody else may have noticed yet that it has ended.
-            if self.process.has_exited() {
-                self.revoke(RevokeReason::PeerDied);
-            }
+            self.note_end();
             pause = (pause * 2).min(PAUSE_MAX);
         }
     }

@@ -15,9 +15,7 @@ use std::time::{Duration, Instant};
 
 use nearcall_core::astack_list::Claimer;
 use nearcall_core::turn::{self, Poll};
-use nearcall_core::{
-    BindingState, Phase, RevokeReason, Sequence, Step, TurnWord, WaitPolicy, Waiter,
-};
+use nearcall_core::{BindingState, Phase, Sequence, Step, TurnWord, WaitPolicy, Waiter};
 use nearcall_os::clock;
 use nearcall_os::futex::{self, Watched, Woken};
 use nearcall_os::peer::Process;
@@ -282,11 +280,7 @@ impl Awaited for Reply<'_, '_> {
             return;
         }
         let spin_ns = binding.spin_ns(self.wait.procedure);
-        let waited_ns = idle_by(&binding.policy, spin_ns, is_here, idle, || {
-            if binding.process.has_exited() {
-                binding.revoke(RevokeReason::PeerDied);
-            }
-        });
+        let waited_ns = idle_by(&binding.policy, spin_ns, is_here, idle, || binding.note_end());
         if !is_here {
             binding.told_wait(self.wait.procedure, spin_ns, waited_ns);
         }
@@ -318,8 +312,9 @@ impl Awaited for Reply<'_, '_> {
         }
         let binding = self.wait.grip.binding;
         if look_ns != 0 {
-            if binding.process.has_exited() {
-                return binding.revoke(RevokeReason::PeerDied);
+            binding.note_end();
+            if !binding.state.is_open() {
+                return;
             }
             self.end_slice();
         }
