@@ -19,8 +19,8 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 #: From 0001-01-01T00:00:00Z on, to 9999-12-31T23:59:59Z.
 _TIMESTAMP_SECONDS = (-62_135_596_800, 253_402_300_799)
-#: 10,000 years of 365.25 days.
-_DURATION_SECONDS_MAX = 315_576_000_000
+#: 10,000 years of 365.25 days, either way.
+_DURATION_SECONDS = (-315_576_000_000, 315_576_000_000)
 
 
 def _check(member: str, value: int, allowed: tuple[int, int]) -> None:
@@ -34,8 +34,12 @@ class Timestamp(Record):
     are 0 to 999,999,999 and go forwards, also before 1970."""
 
     __slots__ = ()
+    #: Of the generated class, as what makes one is.
     seconds: int
     nanos: int
+    if typing.TYPE_CHECKING:
+
+        def __init__(self, seconds: int = 0, nanos: int = 0) -> None: ...
 
     def to_datetime(self) -> datetime.datetime:
         """The time, in UTC. Nanoseconds below the microsecond are left out, so that it is up to
@@ -55,9 +59,7 @@ class Timestamp(Record):
             raise TypeError(f"{time.isoformat()} has no time zone: {advice}")
         seconds, microseconds = divmod((time - _EPOCH) // _MICROSECOND, _MICROSECONDS_PER_SECOND)
         _check("Timestamp.seconds", seconds, _TIMESTAMP_SECONDS)
-        made = cls()
-        made.seconds, made.nanos = seconds, microseconds * _NANOS_PER_MICROSECOND
-        return made
+        return cls(seconds, microseconds * _NANOS_PER_MICROSECOND)
 
 
 class Duration(Record):
@@ -65,14 +67,18 @@ class Duration(Record):
     some 10,000 years."""
 
     __slots__ = ()
+    #: Of the generated class, as what makes one is.
     seconds: int
     nanos: int
+    if typing.TYPE_CHECKING:
+
+        def __init__(self, seconds: int = 0, nanos: int = 0) -> None: ...
 
     def to_timedelta(self) -> datetime.timedelta:
         """The length. Nanoseconds below the microsecond are left out, so that it is up to 999 of
         them nearer to zero; ``nanos`` has them. ``OutOfRange`` if the members are none of a
         Duration."""
-        _check("Duration.seconds", self.seconds, (-_DURATION_SECONDS_MAX, _DURATION_SECONDS_MAX))
+        _check("Duration.seconds", self.seconds, _DURATION_SECONDS)
         most = _NANOS_PER_SECOND - 1
         least = 0 if self.seconds > 0 else -most
         _check("Duration.nanos", self.nanos, (least, 0 if self.seconds < 0 else most))
@@ -86,10 +92,5 @@ class Duration(Record):
         count = length // _MICROSECOND
         seconds, microseconds = divmod(abs(count), _MICROSECONDS_PER_SECOND)
         sign = -1 if count < 0 else 1
-        _check(
-            "Duration.seconds", sign * seconds, (-_DURATION_SECONDS_MAX, _DURATION_SECONDS_MAX)
-        )
-        made = cls()
-        made.seconds = sign * seconds
-        made.nanos = sign * microseconds * _NANOS_PER_MICROSECOND
-        return made
+        _check("Duration.seconds", sign * seconds, _DURATION_SECONDS)
+        return cls(sign * seconds, sign * microseconds * _NANOS_PER_MICROSECOND)

@@ -27,7 +27,8 @@ const AROUND: [(&str, &str, &str); 2] = [
     (
         "cpp",
         "#include <chrono>\n#include <iostream>\n#include \"times.hpp\"\n\
-         using nearcall::idl::acme::spans::Span;\nusing nearcall::idl::google::protobuf::Duration;\n\
+         using nearcall::idl::acme::spans::Span;\n\
+         using nearcall::idl::google::protobuf::Duration;\n\
          using nearcall::idl::google::protobuf::Timestamp;\nint main() {\n",
         "}\n",
     ),
