@@ -8,6 +8,7 @@ const DOCUMENT: &str = "../docs/grpc.md";
 
 fn main() {
     nearcall_idl::build("orders.proto");
+    nearcall_idl::build("../tests/idl/rust/times.proto");
     put_blocks();
     nearcall_idl::build("faults.idl");
     nearcall_idl::build("contract.idl");
@@ -26,7 +27,7 @@ fn main() {
 }
 
 /// The document's server, of which it shows some procedures apart, and what exports it and its
-/// clients, each of those as a function's body.
+/// clients, each of those as a function's body, as what makes times is.
 fn put_blocks() {
     println!("cargo::rerun-if-changed={DOCUMENT}");
     let document = std::fs::read_to_string(DOCUMENT).expect("the document is there");
@@ -43,6 +44,7 @@ fn put_blocks() {
     let apart = ["load_orders", "talk"].map(|name| shown(&format!("    async fn {name}(")));
     let client = shown("let orders = client.awaiting();");
     let talking = shown("let (mut sink, mut feed) = client.awaiting().talk()");
+    let times = shown("let length = std::time::Duration::from_millis(1_500);");
     let nothing = fallible.replace("Clerk", "()");
     let client_of = |name: &str, given: &str, body: &str| {
         let parameters = format!("client: &OrdersClient, {given}");
@@ -54,6 +56,7 @@ fn put_blocks() {
         "\nOk(clerk)\n}\n",
         &client_of("ask", "name: String", &client),
         &client_of("talk", "lines: Vec<Line>", &talking),
+        &format!("fn times() -> {nothing} {{\n{times}\nOk(())\n}}\n"),
     ];
     let text = text.concat();
     let folder = std::env::var_os("OUT_DIR").expect("cargo sets it");

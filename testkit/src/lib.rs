@@ -83,6 +83,11 @@ pub mod orders {
     include!(concat!(env!("OUT_DIR"), "/orders.rs"));
 }
 
+/// Stubs of `times.proto`.
+pub mod times {
+    include!(concat!(env!("OUT_DIR"), "/times.rs"));
+}
+
 /// Stubs of `judging.idl`.
 pub mod judging_stubs {
     include!(concat!(env!("OUT_DIR"), "/judging.rs"));

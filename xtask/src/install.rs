@@ -55,9 +55,10 @@ pub fn install(root: &Path, built: &Path, prefix: &Path) -> Result<usize, Failed
     place(&format!("lib/{SONAME}"), &copy(built.join("libnearcall_c.so")))?;
     place("lib/libnearcall.so", &|to| symlink(SONAME, to))?;
     place("lib/libnearcall.a", &copy(built.join("libnearcall_c.a")))?;
-    let own = ["", "_brief", "_codec", "_feed", "_layout", "_system_calls"]
+    let own = ["", "_brief", "_codec", "_feed", "_layout", "_system_calls", "_time"]
         .map(|part| format!("nearcall{part}.h"));
-    let wrappers = ["nearcall.hpp", "nearcall_calls.hpp", "nearcall_values.hpp"];
+    let wrappers =
+        ["nearcall.hpp", "nearcall_calls.hpp", "nearcall_time.hpp", "nearcall_values.hpp"];
     for header in own.iter().map(String::as_str).chain(wrappers) {
         place(&format!("include/{header}"), &copy(root.join("crates/c/include").join(header)))?;
     }

@@ -88,6 +88,21 @@ def test_the_client_of_the_grpc_document_is_typed(tmp_path: pathlib.Path) -> Non
     assert checked.returncode == 0, checked.stdout
 
 
+def test_the_times_of_the_grpc_document_are_typed_and_told(tmp_path: pathlib.Path) -> None:
+    document = (ROOT / "docs/grpc.md").read_text()
+    shown = re.search(r"^```python\n(span = .*?)^```$", document, re.DOTALL | re.MULTILINE)
+    assert shown is not None
+    compile_python(ROOT / "tests/idl/python/times.proto", tmp_path / "spans.py")
+    head = (
+        "from datetime import datetime, timedelta, timezone\n"
+        "from spans import Duration, Span, Timestamp\n\n"
+    )
+    (tmp_path / "told.py").write_text(head + shown.group(1))
+    assert re.fullmatch(r"20\d\d-.*T.*\+00:00\n", told(tmp_path, "told.py"))
+    checked = mypy(tmp_path, "told.py")
+    assert checked.returncode == 0, checked.stdout
+
+
 def test_the_example_drives_its_engine(tmp_path: pathlib.Path) -> None:
     example = ROOT / "examples/03-python"
     for name in ("engine.idl", "drive.py"):

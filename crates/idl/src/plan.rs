@@ -20,6 +20,7 @@ mod message;
 mod plain;
 mod posted;
 mod showing;
+mod times;
 mod types;
 
 pub use brief::{Brief, BriefItem, BriefKind, BriefPayload};
@@ -28,6 +29,7 @@ pub use feeds::{FeedPlan, FeedWay, Sent, item_checks};
 pub use limits::{Count, Hop, Limit, LimitCheck, limit_checks};
 pub use plain::Footprint;
 pub use showing::{SHOWN_CHARACTERS_MAX, Showing, showing};
+pub use times::Time;
 pub use types::{MemberPlan, TypePlan};
 
 use std::collections::BTreeSet;

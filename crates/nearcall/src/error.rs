@@ -167,10 +167,10 @@ pub struct OverBound {
     pub limit: u64,
 }
 
-/// An argument, what it is, and what it may be.
+/// An argument, or a time of Protocol Buffers, what it is, and what it may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutOfRange {
-    /// Parameter, or member of one.
+    /// Parameter, or member of one: `google.protobuf.Timestamp.nanos` of a time.
     pub parameter: &'static str,
     /// The value, as its type shows it: `-5`, `NaN`, `'x'`.
     pub value: String,

@@ -28,6 +28,7 @@ pub mod plain;
 mod reply;
 mod scratch;
 mod served;
+mod times;
 mod twice;
 mod variable;
 
@@ -70,6 +71,7 @@ pub use opaque::{Opaque, OpaqueOut};
 pub use pending::Pending;
 pub use reply::Reply;
 pub use scratch::{Bytes, Elements, Marshalled, Room, Text};
+pub use times::{duration, signed_duration, system_time, timestamp};
 pub use twice::{PendingTwice, Tries};
 pub use variable::Variable;
 

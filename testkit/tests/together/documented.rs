@@ -2,6 +2,7 @@
 
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::time::SystemTime;
 
 use nearcall::{
     Answer, Clerk, Domain, Error, ExportOptions, GivenUp, Inlet, NotPut, Outlet, Surroundings,
@@ -13,6 +14,7 @@ use testkit::orders::acme::orders::{
     OrdersWatchOrdersException, WatchRequest,
 };
 use testkit::orders::grpc::{RpcCode, RpcStatus};
+use testkit::times::acme::spans::Span;
 use tokio::sync::mpsc;
 
 include!(concat!(env!("OUT_DIR"), "/grpc_md.rs"));
@@ -112,4 +114,9 @@ fn what_the_document_shows_serves_and_asks() {
     let words = String::from_utf8_lossy(&said.stdout);
     assert!(said.status.success() && words.contains("1 passed"), "{words}");
     assert!(words.contains("HEAR\nME\n"), "{words}");
+}
+
+#[test]
+fn what_the_document_shows_of_times_is_so() {
+    times().expect("it is now in the years that there are");
 }

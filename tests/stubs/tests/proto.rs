@@ -5,6 +5,7 @@
 mod support;
 
 use std::sync::Mutex;
+use std::time::{self, SystemTime, UNIX_EPOCH};
 
 use nearcall::{CallError, Error, Ran};
 use stubs_tests::library::acme::library::v1::*;
@@ -260,4 +261,26 @@ fn a_procedure_without_side_effects_is_idempotent() {
     };
     assert_eq!(flags(&CATALOGUE), [true, false, false]);
     assert_eq!(flags(&DESK), [false, false]);
+}
+
+#[test]
+fn times_are_those_of_the_standard_library_or_refused() {
+    let (milli, nano) = (time::Duration::from_millis(1), time::Duration::from_nanos(1));
+    let published = Timestamp::try_from(UNIX_EPOCH - milli).unwrap();
+    assert_eq!(published, Timestamp { seconds: -1, nanos: 999_000_000 });
+    assert_eq!(SystemTime::try_from(published).unwrap(), UNIX_EPOCH - milli);
+    let late = Timestamp { seconds: 253_402_300_800, nanos: 0 };
+    let error = SystemTime::try_from(late).unwrap_err();
+    assert_eq!(error.parameter, "google.protobuf.Timestamp.seconds");
+    assert_eq!(error.value, "253402300800");
+    assert_eq!(error.allowed, "-62135596800 to 253402300799");
+    let last = SystemTime::try_from(Timestamp { seconds: late.seconds - 1, nanos: 999_999_999 });
+    assert_eq!(Timestamp::try_from(last.unwrap() + nano).unwrap_err(), error);
+    let lent_for = Duration::try_from(1_500 * milli).unwrap();
+    assert_eq!(lent_for, Duration { seconds: 1, nanos: 500_000_000 });
+    assert_eq!(time::Duration::try_from(lent_for).unwrap(), 1_500 * milli);
+    let back = time::Duration::try_from(Duration { seconds: 0, nanos: -1 }).unwrap_err();
+    let said = "google.protobuf.Duration.nanos is -1, allowed is 0 to 999999999";
+    assert_eq!(back.to_string(), said);
+    assert_eq!(Duration::try_from(time::Duration::MAX).unwrap_err().value, u64::MAX.to_string());
 }

@@ -114,6 +114,10 @@ class Outstanding(UsageError):
     it waits for one. Nothing was posted."""
 
 
+class OutOfRange(UsageError, ValueError):
+    """A time is none that Protocol Buffers have, or none of its class in Python."""
+
+
 class NoAStack(CallError):
     """No A-stack came free before the deadline. Nothing was posted."""
 

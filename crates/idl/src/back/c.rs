@@ -35,6 +35,7 @@ mod server;
 mod stack;
 mod stub;
 pub(super) mod text;
+pub(super) mod times;
 pub(super) mod types;
 mod whole;
 
@@ -119,6 +120,9 @@ impl C<'_> {
         guards::open_header(&mut text, &guards::guard_of((stem, "H"), &body));
         text.line("");
         text.line("#include <nearcall.h>");
+        if self.times().next().is_some() {
+            text.line("#include <nearcall_time.h>");
+        }
         text.line("");
         text.line("#ifdef __cplusplus");
         text.line("extern \"C\" {");
@@ -138,6 +142,7 @@ impl C<'_> {
         let mut text = Text::default();
         self.print_types(&mut text);
         self.print_frees(&mut text);
+        self.print_times(&mut text);
         for plan in self.own_interfaces() {
             self.print_interface(plan, &mut text);
         }

@@ -22,6 +22,7 @@ mod interface;
 mod posting;
 mod said;
 pub(super) mod selftest;
+mod times;
 mod types;
 
 use std::collections::HashSet;
@@ -104,6 +105,9 @@ impl Cpp<'_, '_> {
         open_header(&mut text, &guard_of((stem, "HPP"), &body));
         text.line("");
         text.line("#include <nearcall.hpp>");
+        if c.times().next().is_some() {
+            text.line("#include <nearcall_time.hpp>");
+        }
         c.include_header(stem, "hpp", &mut text);
         text.line("");
         text.lines(body.lines().map(String::from));

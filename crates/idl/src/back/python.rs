@@ -32,6 +32,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ("_numpy_typing.", "import numpy.typing as _numpy_typing"),
     ("_nearcall.", "import nearcall as _nearcall"),
     ("_raw.", "from nearcall import raw as _raw"),
+    ("(_times.", "from nearcall import times as _times"),
 ];
 
 /// What every printer looks at.

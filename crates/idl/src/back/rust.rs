@@ -27,6 +27,7 @@ pub(super) mod selftest;
 mod server;
 mod stub;
 mod suspending;
+mod times;
 mod tokens;
 mod types;
 mod unions;

@@ -33,7 +33,9 @@ fn dump_type(model: &Model, declared: &TypePlan, text: &mut String) {
     let name = &model.declaration(declared.id).name;
     let recursive = if declared.is_recursive { ", recursive" } else { "" };
     let appendable = if declared.is_appendable { ", appendable" } else { "" };
-    line!(text, "type {name}: at least {} bytes{recursive}{appendable}", declared.bytes_min);
+    let time = declared.time.map(|time| format!(", a time: {time:?}")).unwrap_or_default();
+    let least = declared.bytes_min;
+    line!(text, "type {name}: at least {least} bytes{recursive}{appendable}{time}");
     for (member, index) in declared.members.iter().zip(0..) {
         let boxed = if member.is_boxed { ": boxed" } else { "" };
         let name = type_member_name(model, declared.id, index);

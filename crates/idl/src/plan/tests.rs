@@ -444,3 +444,36 @@ fn of_a_circle_only_what_is_external_lies_elsewhere() {
     assert_eq!(of("Link"), [true]);
     assert_eq!(of("Node"), [false, true, false, false]);
 }
+
+#[test]
+fn times_are_those_of_protocol_buffers_alone() {
+    let times = |path: &str, text: &str| {
+        let types = plan(&model_of(path, text)).types;
+        types.iter().map(|one| one.time).collect::<Vec<_>>()
+    };
+    let head = "syntax = \"proto3\";\n";
+    let import = |own: &str| format!("import \"google/protobuf/{own}.proto\";\n");
+    let imports = ["duration", "timestamp", "field_mask"].map(import).concat();
+    let used = "message A { google.protobuf.Timestamp at = 1; google.protobuf.Duration long = 2; \
+                google.protobuf.FieldMask mask = 3; }";
+    let mut found = times("a.proto", &format!("{head}{imports}{used}"));
+    found.retain(Option::is_some);
+    assert_eq!(found, [Some(Time::Duration), Some(Time::Timestamp)]);
+    // Others of that name, and those members under other names.
+    let own = format!("{head}package google.protobuf;\n");
+    for members in [
+        "int64 seconds = 1; int32 nanos = 2; bool leap = 3;",
+        "int64 seconds = 1; int64 nanos = 2;",
+        "int64 seconds = 1; optional int32 nanos = 2;",
+        "int32 nanos = 1; int64 seconds = 2;",
+        "",
+    ] {
+        let text = format!("{own}message Timestamp {{ {members} }}");
+        assert_eq!(times("a.proto", &text), [None], "{members}");
+    }
+    let elsewhere = "package acme;\nmessage Timestamp { int64 seconds = 1; int32 nanos = 2; }";
+    assert_eq!(times("a.proto", &format!("{head}{elsewhere}")), [None]);
+    let idl = "module google { module protobuf { \
+               struct Timestamp { long long seconds; long nanos; }; }; };";
+    assert_eq!(times("a.idl", idl), [None]);
+}

@@ -2,6 +2,7 @@
 
 use crate::layout::{self, declared_bytes_min, is_recursive};
 use crate::model::{DeclarationId, Kind, Member, Model, Type, Value};
+use crate::plan::times::{Time, time};
 use crate::plan::{LimitCheck, limit_checks};
 
 /// The conventional encoding of one declared type.
@@ -17,6 +18,8 @@ pub struct TypePlan {
     /// from [`MemberPlan::missing`], and leaves out what it does not know (docs/design/0030). So
     /// does what a oneof of a .proto file holds: one whose case is not known is not set.
     pub is_appendable: bool,
+    /// The time of Protocol Buffers that it is.
+    pub time: Option<Time>,
     /// Members of a struct, inherited ones first; cases of a union; none of a word.
     pub members: Vec<MemberPlan>,
 }
@@ -71,6 +74,7 @@ fn type_plan(model: &Model, id: DeclarationId) -> TypePlan {
         bytes_min: declared_bytes_min(model, id),
         is_recursive: is_recursive(model, id),
         is_appendable,
+        time: time(model, id),
         members,
     }
 }

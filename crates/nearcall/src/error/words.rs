@@ -285,6 +285,7 @@ impl fmt::Debug for ExportError {
 impl std::error::Error for CallError {}
 impl<E: fmt::Debug + fmt::Display> std::error::Error for Error<E> {}
 impl std::error::Error for UsageError {}
+impl std::error::Error for OutOfRange {}
 impl std::error::Error for BindError {}
 impl std::error::Error for ExportError {}
 impl std::error::Error for NameError {}

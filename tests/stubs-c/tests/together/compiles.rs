@@ -9,12 +9,12 @@ use crate::support::{
     Workshop, compilers, cpp_of, interface_files, model, printed, tests_directory,
 };
 
-/// Interface files of which everything can be compiled, those of .proto files with streams both
-/// ways and to one side among them.
+/// Interface files of which everything can be compiled, .proto files among them, with streams both
+/// ways, streams to one side, and times.
 fn all_files() -> Vec<PathBuf> {
     let mut files = interface_files();
     files.extend(
-        ["exchanges", "streams"]
+        ["exchanges", "streams", "times"]
             .map(|name| tests_directory().join("idl/rust").join(name).with_extension("proto")),
     );
     files
@@ -68,9 +68,9 @@ fn headers_compile_without_a_warning() {
                      #define NUMBER(name) SYS_##name,\nextern const int allowed[];\n\
                      const int allowed[] = {NEARCALL_CALLING_SYSTEM_CALLS(NUMBER)\n\
                      NEARCALL_BINDING_SYSTEM_CALLS(NUMBER)};\n";
-    let c = ["#include \"nearcall.h\"\n", confining].concat();
-    let cpp = "#include \"nearcall.hpp\"\n#include \"nearcall_values.hpp\"\n\
-               #include \"nearcall_calls.hpp\"\n";
+    let c = ["#include \"nearcall_time.h\"\n#include \"nearcall.h\"\n", confining].concat();
+    let cpp = "#include \"nearcall_time.hpp\"\n#include \"nearcall.hpp\"\n\
+               #include \"nearcall_values.hpp\"\n#include \"nearcall_calls.hpp\"\n";
     let cpp = [cpp, confining].concat();
     for (name, text) in [("headers.c", c), ("headers.cpp", cpp)] {
         let source = workshop.path().join(name);
@@ -132,11 +132,12 @@ fn macros_of(compiler: &str, standard: &str, header: &str) -> BTreeSet<String> {
 fn no_member_is_called_as_a_macro_of_what_stubs_include() {
     let mut macros = BTreeSet::new();
     for compiler in compilers() {
+        // Which include all others.
         for standard in ["c11", "gnu17"] {
-            macros.extend(macros_of(compiler, standard, "nearcall.h"));
+            macros.extend(macros_of(compiler, standard, "nearcall_time.h"));
         }
         for standard in ["c++17", "gnu++20"] {
-            macros.extend(macros_of(cpp_of(compiler), standard, "nearcall.hpp"));
+            macros.extend(macros_of(cpp_of(compiler), standard, "nearcall_time.hpp"));
         }
     }
     let structs = macros.iter().enumerate();

@@ -40,5 +40,6 @@ mod sizes;
 mod statuses;
 mod talking;
 mod throwing;
+mod times;
 mod versions;
 mod witnessing;

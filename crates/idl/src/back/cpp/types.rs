@@ -150,6 +150,7 @@ impl Cpp<'_, '_> {
             self.print_constructors(id, (&all, &names), name, text);
             self.print_what(id, (&all, &names), text);
         }
+        self.print_times(id, name, text);
         text.close("};");
     }
 

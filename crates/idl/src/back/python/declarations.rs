@@ -10,6 +10,7 @@ use crate::model::{
     Bitmask, Bitset, Constant, DeclarationId, Enum, Kind, Member, Primitive, Type, UnionDefault,
     Value,
 };
+use crate::plan::Time;
 
 impl Python<'_> {
     /// Prints one declaration; interfaces come later.
@@ -100,7 +101,12 @@ impl Python<'_> {
         own: &[Member],
         text: &mut Text,
     ) {
-        let base = base.map_or("_raw.Record", |base| self.names.declaration(base));
+        let plan = self.plan.types.binary_search_by_key(&id, |plan| plan.id);
+        let base = match plan.ok().and_then(|index| self.plan.types[index].time) {
+            Some(Time::Timestamp) => "_times.Timestamp",
+            Some(Time::Duration) => "_times.Duration",
+            None => base.map_or("_raw.Record", |base| self.names.declaration(base)),
+        };
         self.record(id, ("Struct", base), text, |text| self.members(id, own, text));
     }
 

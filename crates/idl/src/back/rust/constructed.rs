@@ -26,7 +26,8 @@ impl Rust<'_> {
         let boxed: Vec<bool> = plan.members.iter().map(|member| member.is_boxed).collect();
         let declared = self.fields(id, "Struct", &boxed);
         let marshal = self.marshal_struct(id);
-        quote!(#declared #marshal)
+        let times = plan.time.map(|time| self.times(id, time));
+        quote!(#declared #marshal #times)
     }
 
     /// `exception`
