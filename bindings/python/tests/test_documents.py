@@ -92,7 +92,7 @@ def test_the_times_of_the_grpc_document_are_typed_and_told(tmp_path: pathlib.Pat
     document = (ROOT / "docs/grpc.md").read_text()
     shown = re.search(r"^```python\n(span = .*?)^```$", document, re.DOTALL | re.MULTILINE)
     assert shown is not None
-    compile_python(ROOT / "tests/idl/python/times.proto", tmp_path / "spans.py")
+    compile_python(ROOT / "tests/idl/python/laps.proto", tmp_path / "spans.py")
     head = (
         "from datetime import datetime, timedelta, timezone\n"
         "from spans import Duration, Span, Timestamp\n\n"

@@ -23,8 +23,8 @@ FIRST = datetime.min.replace(tzinfo=timezone.utc)
 
 @pytest.fixture(scope="module")
 def times(tmp_path_factory: pytest.TempPathFactory) -> types.ModuleType:
-    """What the compiler makes of ``times.proto``."""
-    file: pathlib.Path = ROOT / "tests/idl/python/times.proto"
+    """What the compiler makes of ``laps.proto``."""
+    file: pathlib.Path = ROOT / "tests/idl/python/laps.proto"
     return generated(file, tmp_path_factory.mktemp("times"))
 
 
