@@ -1,9 +1,9 @@
 //! A client whose program takes from it what it needs: descriptors, as some do that close all there
-//! are (`closefrom(3)`), or the length of files. Whoever calls is told, and waits for nobody who
-//! has seen the binding end.
+//! are (`closefrom(3)`), the length of files, or room. Whoever calls is told, and waits for nobody
+//! who has seen the binding end.
 
 use std::fs;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::process::Command;
 
 use futures::executor::block_on;
@@ -97,5 +97,44 @@ fn arguments_longer_than_a_file_may_be_are_refused_by_the_limits_name() {
         client.null().unwrap();
         setrlimit(Resource::Fsize, before).unwrap();
         assert_eq!(client.echo(&[7; LONG]).unwrap(), [7; LONG]);
+    });
+}
+
+/// That results out of line are refused by who has no room for them, once the procedure has run.
+#[track_caller]
+fn are_refused(test: &str, resource: Resource, limit: fn() -> u64) {
+    alone(test, |client| {
+        let long = LONG as u32;
+        // What comes back goes to memory that is there.
+        let mut data = Vec::with_capacity(LONG);
+        let before = getrlimit(resource);
+        setrlimit(resource, Rlimit { current: Some(limit()), ..before }).unwrap();
+        let outcome = client.fill(long, 7, &mut data);
+        setrlimit(resource, before).unwrap();
+        assert!(matches!(outcome, Err(CallError::ResultsRefused { .. })), "{outcome:?}");
+        assert!(client.binding().is_revoked());
+        let client = FaultsClient::new(client.binding().rebind().unwrap());
+        client.fill(long, 7, &mut data).unwrap();
+        assert_eq!(data, [7; LONG]);
+    });
+}
+
+#[test]
+fn results_for_whose_segment_no_descriptor_is_free_are_refused() {
+    let test = "results_for_whose_segment_no_descriptor_is_free_are_refused";
+    are_refused(test, Resource::Nofile, || {
+        // The lowest number that is free, which is what a file gets.
+        fs::File::open("/dev/null").unwrap().as_raw_fd() as u64
+    });
+}
+
+#[test]
+fn results_for_whose_segment_there_is_no_memory_are_refused() {
+    let test = "results_for_whose_segment_there_is_no_memory_are_refused";
+    are_refused(test, Resource::As, || {
+        let said = fs::read_to_string("/proc/self/statm").unwrap();
+        let pages: u64 = said.split(' ').next().unwrap().parse().unwrap();
+        // Less than the results, and something for whoever allocates meanwhile.
+        pages * 4096 + LONG as u64 / 2
     });
 }

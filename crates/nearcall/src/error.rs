@@ -62,7 +62,8 @@ pub enum CallError {
         procedure: ProcedureName<'static>,
     },
     /// The procedure ran, but its results are over a bound, or there was no memory for them. Why,
-    /// its server alone is told: by `tracing`, in C on standard error, in Python by a hook.
+    /// the side that refused them is told: by `tracing`, in C on standard error, in Python by a
+    /// hook. If it was this one, for want of memory or descriptors, the binding is given up.
     ResultsRefused {
         /// The procedure.
         procedure: ProcedureName<'static>,

@@ -17,7 +17,7 @@ use nearcall_core::room::NoRoom;
 use nearcall_core::{PeerFault, RevokeReason};
 use nearcall_os::clock;
 use nearcall_os::descriptor::PeerDescriptor;
-use nearcall_os::segment::{Sealing, Segment};
+use nearcall_os::segment::{Sealing, Segment, SegmentFault};
 use nearcall_os::socket::SocketError;
 
 use super::binding::{ClientBinding, ClientRegion, Grip};
@@ -85,6 +85,8 @@ pub(crate) struct Inbox {
     pub is_read: bool,
     mapped: HashMap<u32, u32>,
     results: HashMap<u32, OutOfLine>,
+    /// Segments for results that this process had no room for, and why.
+    lost_results: HashMap<u32, (u32, String)>,
     lent: HashSet<u32>,
     is_growth_refused: bool,
     grown: Option<Grown>,
@@ -113,11 +115,43 @@ pub(crate) enum Missing {
     Never,
 }
 
+/// Why results that came out of line are not there.
+#[derive(Debug)]
+pub(crate) enum NoResults {
+    /// The server broke the protocol.
+    Fault(PeerFault),
+    /// This process has no room for them, for this reason.
+    NoRoom(String),
+}
+
 #[derive(Debug)]
 struct Grown {
     class: u32,
     count: u32,
     replies: PeerDescriptor,
+}
+
+impl Inbox {
+    /// Receives the segment of results on an A-stack.
+    fn file_results(
+        &mut self,
+        astack: u32,
+        (generation, bytes): (u32, u64),
+        descriptor: PeerDescriptor,
+    ) {
+        let Ok(bytes) = usize::try_from(bytes) else { return };
+        match Segment::receive(descriptor, bytes, Sealing::SingleWriter) {
+            Ok(segment) => {
+                let segment = Arc::new(segment);
+                self.results.insert(astack, OutOfLine { generation, segment });
+            }
+            Err(fault @ SegmentFault::Map { .. }) => {
+                self.lost_results.insert(astack, (generation, fault.to_string()));
+            }
+            // One that is refused is not there: whoever looks for it reports the fault.
+            Err(_) => {}
+        }
+    }
 }
 
 impl Control {
@@ -265,6 +299,12 @@ impl ClientBinding {
             Err(WireError::Socket(SocketError::TimedOut)) => return Ok(()),
             packet => packet?,
         };
+        if let Some(Message::OutOfLine { astack, generation, .. }) = packet.cut_message()
+            && astack < self.astack_count()
+        {
+            inbox.lost_results.insert(astack, (generation, "no descriptor is free".to_owned()));
+            return Ok(());
+        }
         match packet.message()? {
             Message::Mapped { astack, generation } if astack < self.astack_count() => {
                 inbox.mapped.insert(astack, generation);
@@ -274,14 +314,7 @@ impl ClientBinding {
             }
             Message::OutOfLine { astack, generation, bytes } if astack < self.astack_count() => {
                 let descriptor = packet.descriptors.remove(0);
-                let received = usize::try_from(bytes)
-                    .ok()
-                    .map(|bytes| Segment::receive(descriptor, bytes, Sealing::SingleWriter));
-                // A segment that is refused is not there: whoever looks for it reports the fault.
-                if let Some(Ok(segment)) = received {
-                    let segment = Arc::new(segment);
-                    inbox.results.insert(astack, OutOfLine { generation, segment });
-                }
+                inbox.file_results(astack, (generation, bytes), descriptor);
             }
             Message::Descriptors { astack, sequence, .. } => {
                 let descriptors = std::mem::take(&mut packet.descriptors);
@@ -517,7 +550,7 @@ impl Grip<'_> {
     }
 
     /// The segment that the server announced for results on this A-stack before it replied.
-    pub fn reply_segment(&self, generation: u32) -> Result<Arc<Segment>, PeerFault> {
+    pub fn reply_segment(&self, generation: u32) -> Result<Arc<Segment>, NoResults> {
         let mut known = self.linkage().reply.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known
             && known.generation == generation
@@ -527,11 +560,16 @@ impl Grip<'_> {
         // The one before is unmapped first, so that both need not fit.
         let before = known.take().map_or(0, |before| before.generation);
         let found = self.binding.await_message(NEVER_NS, RESULTS_NS_MAX, |inbox| {
-            let found = inbox.results.remove(&self.linkage().index);
-            found.filter(|found| found.generation == generation)
+            let index = &self.linkage().index;
+            let no_room = inbox.lost_results.remove(index).filter(|(lost, _)| *lost == generation);
+            if let Some((_, reason)) = no_room {
+                return Some(Err(NoResults::NoRoom(reason)));
+            }
+            let found = inbox.results.remove(index);
+            found.filter(|found| found.generation == generation).map(Ok)
         });
         let fault = PeerFault::Generation { claimed: generation, known: before };
-        let found = found.map_err(|_| fault)?;
+        let found = found.map_err(|_| NoResults::Fault(fault))??;
         let segment = Arc::clone(&found.segment);
         *known = Some(found);
         Ok(segment)

@@ -357,4 +357,16 @@ impl ClientBinding {
         tracing::warn!(name = self.name, %procedure, %fault, "the server broke the protocol");
         CallError::Peer { procedure, fault }
     }
+
+    /// Gives the binding up because there is no room here for results that have come: the server
+    /// sends their segment once.
+    #[cold]
+    pub fn no_room(&self, procedure: ProcedureName<'static>, reason: &str) -> CallError {
+        if self.state.is_parents() {
+            return self.forked();
+        }
+        self.revoke(RevokeReason::Released);
+        tracing::error!(name = self.name, %procedure, %reason, "no room for a call's results");
+        CallError::ResultsRefused { procedure }
+    }
 }

@@ -22,6 +22,7 @@ use super::incoming::Incoming;
 use super::malformed::Malformed;
 use super::marshal::Marshal;
 use crate::client::binding::Grip;
+use crate::client::control::NoResults;
 use crate::error::{CallError, NotExecuted};
 use crate::passed::Due;
 
@@ -272,7 +273,13 @@ fn find_results(
     }
     length::judge(message_bytes, words.origin(), grip.astack.capacity_bytes()).map_err(fault)?;
     let generation = grip.astack.peer_line::<ReplyLine>().generation();
-    grip.reply_segment(generation).map_err(fault)
+    grip.reply_segment(generation).map_err(|none| match none {
+        NoResults::Fault(peer_fault) => fault(peer_fault),
+        NoResults::NoRoom(reason) => {
+            let name = grip.binding.procedure_name(procedure);
+            Box::new(grip.binding.no_room(name, &reason))
+        }
+    })
 }
 
 fn not_returned(grip: Grip<'_>, procedure: u32, word: u32) -> CallError {
