@@ -3,12 +3,19 @@
 //! who has seen the binding end.
 
 use std::fs;
-use std::os::fd::{AsRawFd, RawFd};
+use std::io::{ErrorKind, Read};
+
+use std::mem;
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 
 use futures::executor::block_on;
+use lacking::lacking;
 use nearcall::{CallError, UsageError};
+use nearcall_os::peer::Process;
 use nix::unistd::{alarm, close};
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use testkit::faults::faults::FaultsClient;
 use testkit::world::{Kind, in_world};
@@ -55,31 +62,109 @@ fn of_the_domain() -> Vec<RawFd> {
     ours.map(|entry| entry.file_name().to_str().unwrap().parse().unwrap()).collect()
 }
 
-/// That a call fails once its client's descriptors were closed.
+/// What becomes of the numbers of a client's descriptors.
+enum Taken {
+    /// They are free.
+    Closed,
+    /// Those of sockets are free, and nothing else.
+    SocketsClosed,
+    /// They are a file's that may be read at once, as a process that has ended may.
+    Zeros,
+    /// They are another counter's, which may not.
+    Counters,
+    /// They are one end of a socket pair of the program's own.
+    Pair,
+}
+
+impl Taken {
+    fn take(&self, numbers: Vec<RawFd>) -> Option<UnixStream> {
+        let close_all =
+            |numbers: &[RawFd]| numbers.iter().for_each(|number| close(*number).unwrap());
+        let give = |descriptor: OwnedFd| {
+            close_all(&numbers);
+            // Copies get the lowest numbers that are free, until all of these are taken.
+            let last = *numbers.iter().max().unwrap();
+            while descriptor.try_clone().unwrap().into_raw_fd() < last {}
+            mem::forget(descriptor);
+        };
+        match self {
+            Taken::Closed => close_all(&numbers),
+            Taken::SocketsClosed => close_all(&sockets_of(&numbers)),
+            Taken::Zeros => give(fs::File::open("/dev/zero").unwrap().into()),
+            Taken::Counters => give(eventfd(0, EventfdFlags::NONBLOCK).unwrap()),
+            Taken::Pair => {
+                let (ours, other) = UnixStream::pair().unwrap();
+                give(other.into());
+                ours.set_nonblocking(true).unwrap();
+                return Some(ours);
+            }
+        }
+        None
+    }
+}
+
+fn sockets_of(numbers: &[RawFd]) -> Vec<RawFd> {
+    let what = |number: &RawFd| fs::read_link(format!("/proc/self/fd/{number}")).unwrap();
+    numbers.iter().copied().filter(|n| what(n).to_string_lossy().starts_with("socket:")).collect()
+}
+
+/// That a call fails once its client's descriptors were taken, and nothing is done to what has
+/// their numbers.
 #[track_caller]
-fn is_told(test: &str, call: impl Fn(&FaultsClient) -> Result<(), CallError>) {
+fn is_told(test: &str, taken: Taken, call: impl Fn(&FaultsClient) -> Result<(), CallError>) {
     alone(test, |client| {
         call(client).unwrap();
-        of_the_domain().into_iter().for_each(|number| close(number).unwrap());
+        let ours = taken.take(of_the_domain());
         // Until it has noticed that the socket hung up, the server replies, or refuses.
         let mut outcome = call(client);
         while !client.binding().is_revoked() {
             outcome = call(client);
         }
         assert!(matches!(outcome, Err(CallError::CallFailed { .. })), "{outcome:?}");
+        if let Some(mut ours) = ours {
+            let error = ours.read(&mut [0]).expect_err("nothing was sent, and nobody hung up");
+            assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        }
     });
 }
 
 #[test]
 fn a_call_fails_whose_bindings_descriptors_were_closed() {
-    is_told("a_call_fails_whose_bindings_descriptors_were_closed", FaultsClient::null);
+    let test = "a_call_fails_whose_bindings_descriptors_were_closed";
+    is_told(test, Taken::Closed, FaultsClient::null);
+}
+
+#[test]
+fn a_call_fails_whose_bindings_socket_was_closed() {
+    let test = "a_call_fails_whose_bindings_socket_was_closed";
+    is_told(test, Taken::SocketsClosed, FaultsClient::null);
+}
+
+#[test]
+fn a_call_fails_whose_bindings_descriptors_are_a_file_now() {
+    let test = "a_call_fails_whose_bindings_descriptors_are_a_file_now";
+    is_told(test, Taken::Zeros, FaultsClient::null);
+}
+
+#[test]
+fn a_call_fails_whose_bindings_descriptors_are_counters_now() {
+    let test = "a_call_fails_whose_bindings_descriptors_are_counters_now";
+    if Process::current().unwrap().inode().is_none() {
+        return lacking("Linux 6.9, which tells processes and counters apart");
+    }
+    is_told(test, Taken::Counters, FaultsClient::null);
+}
+
+#[test]
+fn a_socket_that_has_the_number_of_a_bindings_is_left_alone() {
+    let test = "a_socket_that_has_the_number_of_a_bindings_is_left_alone";
+    is_told(test, Taken::Pair, FaultsClient::null);
 }
 
 #[test]
 fn an_awaited_call_fails_whose_bindings_descriptors_were_closed() {
-    is_told("an_awaited_call_fails_whose_bindings_descriptors_were_closed", |client| {
-        block_on(client.awaiting().null())
-    });
+    let test = "an_awaited_call_fails_whose_bindings_descriptors_were_closed";
+    is_told(test, Taken::Closed, |client| block_on(client.awaiting().null()));
 }
 
 #[test]

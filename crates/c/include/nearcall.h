@@ -268,8 +268,8 @@ typedef struct nearcall_importer {
 /* How long a side spins, yields and sleeps while it waits. Knobs, units and defaults are told in
  * docs/performance.md; nearcall_domain_options_default has the defaults. */
 typedef struct nearcall_wait_policy {
-    uint32_t linger_cycles_max;   /* longest that a line just given away is left alone; 0: polls
-                                   * at once */
+    uint32_t linger_cycles_max;   /* longest that a line just given away is left alone, and a server
+                                   * leaves several calls' for three times that; 0: polls at once */
     uint32_t spin_ns_max;         /* longest spin for a peer on another processor */
     uint32_t spin_ns_min;         /* shortest, and longest while yields are banned */
     uint32_t polls_per_spin;      /* polls between two looks at the clock, or yields */

@@ -1,10 +1,18 @@
 /*
  * Times of Protocol Buffers as those of C++, whose nanoseconds are 64 bits: 292 years either way, and
- * of time points the years 1677 to 2262. Included by headers that are generated of what has a
+ * of time points the years 1677 to 2262. Coarser lengths and time points go beyond that, and are
+ * taken as they are. Included by headers that are generated of what has a
  * google.protobuf.Timestamp or Duration; which values are one, nearcall_time.h says.
  */
 #ifndef NEARCALL_TIME_HPP
 #define NEARCALL_TIME_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <ratio>
+#include <string>
+#include <type_traits>
 
 #include "nearcall.hpp"
 #include "nearcall_time.h"
@@ -18,14 +26,19 @@ namespace detail {
 
 constexpr std::int64_t nanos_per_second = NEARCALL_NANOS_PER_SECOND;
 
+/* What 64 bits of nanoseconds, or of hours, do not hold. */
+__extension__ typedef __int128 wide;
+
+[[noreturn]] inline void throw_breach(const nearcall_breach &breach, const std::string &value) {
+    throw call_error(NEARCALL_USAGE, breach.name + (" is " + value) + ", allowed is " + breach.allowed,
+                     reason::out_of_range);
+}
+
 /* Both members in one, where they are what they have to be. */
 inline std::chrono::nanoseconds nanoseconds_of(const char *name, std::int64_t seconds,
                                                std::int32_t nanos, const nearcall_breach &breach) {
     if (breach.name != nullptr) {
-        const auto value = std::to_string(static_cast<std::int64_t>(breach.value));
-        throw call_error(NEARCALL_USAGE,
-                         breach.name + (" is " + value) + ", allowed is " + breach.allowed,
-                         reason::out_of_range);
+        throw_breach(breach, std::to_string(static_cast<std::int64_t>(breach.value)));
     }
     /* Of one sign, so that there is room for the product wherever there is for the sum. */
     const bool is_mixed = seconds < 0 && nanos > 0;
@@ -53,18 +66,42 @@ inline std::chrono::nanoseconds length_of_duration(std::int64_t seconds, std::in
                           nearcall_duration_breach(seconds, nanos));
 }
 
-/* A Timestamp's, which each of these times is: nanos go forwards. */
-template <class T> T timestamp_of(system_time time) noexcept {
-    const std::int64_t count = time.time_since_epoch().count();
-    const std::int64_t rest = count % nanos_per_second, back = rest < 0 ? 1 : 0;
-    return T{count / nanos_per_second - back,
-             static_cast<std::int32_t>(rest + back * nanos_per_second)};
+/* Nanoseconds of a length, of which no unit may be a part of one. */
+template <class R, class P> constexpr wide nanos_of(std::chrono::duration<R, P> length) noexcept {
+    using unit = std::ratio_divide<P, std::nano>;
+    static_assert(std::is_integral<R>::value && unit::den == 1,
+                  "a length by whole nanoseconds: std::chrono::round or floor makes one");
+    return static_cast<wide>(length.count()) * unit::num;
 }
 
-/* A Duration's, which each of these lengths is: seconds and nanos have one sign. */
-template <class T> T duration_of(std::chrono::nanoseconds length) noexcept {
-    const std::int64_t count = length.count();
-    return T{count / nanos_per_second, static_cast<std::int32_t>(count % nanos_per_second)};
+/* A message of these members, if they are what they have to be. */
+template <class T>
+T message_of(wide seconds, wide nanos, nearcall_breach (*judge)(std::int64_t, std::int32_t)) {
+    using limits = std::numeric_limits<std::int64_t>;
+    const bool has_room = seconds >= limits::min() && seconds <= limits::max();
+    const std::int64_t nearest = seconds < 0 ? limits::min() : limits::max();
+    const T message{has_room ? static_cast<std::int64_t>(seconds) : nearest,
+                    static_cast<std::int32_t>(nanos)};
+    const nearcall_breach breach = judge(message.seconds, message.nanos);
+    if (breach.name != nullptr) {
+        throw_breach(breach, has_room ? std::to_string(message.seconds) : "beyond 64 bits");
+    }
+    return message;
+}
+
+/* A Timestamp: nanos go forwards. */
+template <class T, class R, class P> T timestamp_of(std::chrono::duration<R, P> since) {
+    const wide count = nanos_of(since);
+    const wide rest = count % nanos_per_second, back = rest < 0 ? 1 : 0;
+    return message_of<T>(count / nanos_per_second - back, rest + back * nanos_per_second,
+                         nearcall_timestamp_breach);
+}
+
+/* A Duration: seconds and nanos have one sign. */
+template <class T, class R, class P> T duration_of(std::chrono::duration<R, P> length) {
+    const wide count = nanos_of(length);
+    return message_of<T>(count / nanos_per_second, count % nanos_per_second,
+                         nearcall_duration_breach);
 }
 
 } // namespace detail

@@ -59,15 +59,16 @@ const FAR_CYCLES: u32 = 176;
 /// three. A reply is on its way then, and who waits for longer has it later.
 const FARTHER_CYCLES_A_NS: u64 = 2;
 
-/// Shortest time between two looks that is tried, other than none.
+/// Shortest time between two looks, other than none.
 const LOOKS_CYCLES_MIN: u32 = 50;
 
 /// What is tried across others, as [`FAR_CYCLES`].
 const LOOKS_FAR_CYCLES: u32 = 400;
 
 /// Longest time between two looks, of the longest for a line: by then ten calls and more of one
-/// thread have come.
+/// thread have come. Tried at once, whatever a call takes, so that it has a limit.
 const LOOKS_OF_LINE: u32 = 3;
+const LOOKS_CYCLES_MAX: u32 = 1_680;
 
 /// What is left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +134,7 @@ impl LingerSearch {
     /// at most.
     pub const fn of_looks(max: u32) -> LingerSearch {
         let max = max.saturating_mul(LOOKS_OF_LINE);
+        let max = if max < LOOKS_CYCLES_MAX { max } else { LOOKS_CYCLES_MAX };
         LingerSearch::new(Subject::Looks, max, SERVER_BATCHES_MORE)
     }
 
@@ -214,14 +216,12 @@ impl LingerSearch {
         }
     }
 
-    /// Whether what was tried is to be kept. By a thirty-second: batches vary by about as much.
+    /// Whether what was tried is to be kept. A thirty-second is gained: batches vary by about as
+    /// much.
     fn is_better(&self, cycles: u32) -> bool {
-        let margin = self.base_ns / 32;
         match self.subject {
-            Subject::Looks if cycles < self.cycles => {
-                self.fastest_ns <= self.base_ns.saturating_add(margin)
-            }
-            _ => self.fastest_ns < self.base_ns - margin,
+            Subject::Looks if cycles < self.cycles => self.fastest_ns <= self.base_ns,
+            _ => self.fastest_ns < self.base_ns - self.base_ns / 32,
         }
     }
 
@@ -240,7 +240,7 @@ impl LingerSearch {
     fn candidate(&self) -> u32 {
         match (self.subject, self.next) {
             (Subject::Line, Move::Down) => self.cycles.saturating_sub(STEP_CYCLES),
-            (Subject::Line, Move::Up) => self.cycles + STEP_CYCLES,
+            (Subject::Line, Move::Up) => self.cycles.saturating_add(STEP_CYCLES),
             (_, Move::Home) => self.home,
             (Subject::Line, Move::Far) => FAR_CYCLES,
             (Subject::Line, Move::Farther) => {
@@ -248,7 +248,7 @@ impl LingerSearch {
                 let cycles = call_ns.saturating_mul(FARTHER_CYCLES_A_NS);
                 cycles.min(self.max.into()) as u32
             }
-            (Subject::Looks, Move::Down) if self.cycles <= LOOKS_CYCLES_MIN => 0,
+            (Subject::Looks, Move::Down) if self.cycles / 2 < LOOKS_CYCLES_MIN => 0,
             (Subject::Looks, Move::Down) => self.cycles / 2,
             (Subject::Looks, Move::Up) => (self.cycles * 2).max(LOOKS_CYCLES_MIN),
             (Subject::Looks, Move::Far) => LOOKS_FAR_CYCLES,

@@ -33,7 +33,7 @@ mod tests;
 pub struct WaitPolicy {
     /// Longest that a side leaves a line alone which it has just given away: up to that it
     /// searches for the time that suits (see `linger`). A server of several calls at once leaves
-    /// all of them alone for up to three times as long. 0: polls at once.
+    /// all of them alone for up to three times as long, and 1,680 cycles at most. 0: polls at once.
     pub linger_cycles_max: u32,
     /// Longest spin for a server on another processor: about one wake-up of an idle processor.
     pub spin_ns_max: u32,

@@ -135,6 +135,11 @@ impl Socket {
         packet(|longest| self.stream().try_receive(longest, DESCRIPTORS_MAX))
     }
 
+    /// Whether the program has left it to us: see [`Stream::is_held`].
+    pub fn is_held(&self) -> bool {
+        self.stream().is_held()
+    }
+
     /// Ends the conversation; the peer notices.
     pub fn hang_up(&self) {
         self.stream().hang_up();

@@ -16,6 +16,7 @@ pub mod words;
 
 mod copy;
 mod held;
+mod identity;
 mod mapping;
 mod return_stack;
 

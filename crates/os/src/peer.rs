@@ -16,6 +16,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, WaitId, WaitIdOptions, WaitIdStatus, pidfd_open, waitid};
 
 use crate::clock;
+use crate::identity::Identity;
 use crate::socket::Stream;
 
 /// What the kernel shows for a user or group that this namespace has no number for.
@@ -59,6 +60,7 @@ pub struct Peer {
 #[derive(Debug)]
 pub struct Process {
     pidfd: OwnedFd,
+    identity: Identity,
     /// The kernel has told the number only.
     is_by_number: bool,
 }
@@ -70,7 +72,8 @@ pub enum Life {
     Lasts,
     /// It has ended.
     Over,
-    /// Nothing any more: the descriptor was closed, by who closes all that a program has open.
+    /// Nothing any more: the descriptor was closed, by who closes all that a program has open, and
+    /// its number may be another's.
     Untold,
 }
 
@@ -160,7 +163,11 @@ impl Process {
     /// child that has not been waited for, or itself.
     pub fn open(pid: u32) -> io::Result<Process> {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
-        Ok(Process { pidfd: pidfd_open(pid, PidfdFlags::empty())?, is_by_number: true })
+        Ok(Process::new(pidfd_open(pid, PidfdFlags::empty())?, true))
+    }
+
+    fn new(pidfd: OwnedFd, is_by_number: bool) -> Process {
+        Process { identity: Identity::of(&pidfd), pidfd, is_by_number }
     }
 
     /// This process.
@@ -172,7 +179,7 @@ impl Process {
     ///
     /// # Cost: two system calls.
     pub fn of_pidfd(pidfd: BorrowedFd<'_>) -> io::Result<Option<Process>> {
-        let process = Process { pidfd: pidfd.try_clone_to_owned()?, is_by_number: false };
+        let process = Process::new(pidfd.try_clone_to_owned()?, false);
         match process.look() {
             Ok(_) | Err(Errno::CHILD) => Ok(Some(process)),
             Err(Errno::BADF) => Ok(None),
@@ -211,33 +218,31 @@ impl Process {
 
     /// Whether it has ended: from then on it can store nothing into any segment.
     ///
-    /// # Cost: a system call.
+    /// # Cost: a system call, and another one if it has.
     pub fn has_exited(&self) -> bool {
         self.wait_exit(Duration::ZERO)
     }
 
     /// Waits for its end, at most `timeout`; whether it has ended.
     pub fn wait_exit(&self, timeout: Duration) -> bool {
-        self.poll(timeout).intersects(PollFlags::IN | PollFlags::HUP)
-    }
-
-    /// How it is. From [`Life::Over`] on it can store nothing into any segment.
-    ///
-    /// # Cost: a system call.
-    pub fn life(&self) -> Life {
-        match self.poll(Duration::ZERO) {
-            said if said.intersects(PollFlags::IN | PollFlags::HUP) => Life::Over,
-            said if said.contains(PollFlags::NVAL) => Life::Untold,
-            _ => Life::Lasts,
-        }
-    }
-
-    fn poll(&self, timeout: Duration) -> PollFlags {
         let mut polled = [PollFd::new(&self.pidfd, PollFlags::IN)];
         let timeout = clock::timespec(timeout);
         // A signal, or no memory to poll with, proves nothing: not ended as far as is known.
         let count = rustix::event::poll(&mut polled, Some(&timeout)).unwrap_or(0);
-        if count > 0 { polled[0].revents() } else { PollFlags::empty() }
+        let has_ended = PollFlags::IN | PollFlags::HUP;
+        // What another file says that has the number by now is no proof either.
+        count > 0 && polled[0].revents().intersects(has_ended) && self.identity.is_of(&self.pidfd)
+    }
+
+    /// How it is. From [`Life::Over`] on it can store nothing into any segment.
+    ///
+    /// # Cost: two system calls.
+    pub fn life(&self) -> Life {
+        match self.has_exited() {
+            true => Life::Over,
+            false if self.identity.is_of(&self.pidfd) => Life::Lasts,
+            false => Life::Untold,
+        }
     }
 }
 
@@ -321,7 +326,7 @@ fn process(
         Ok(_) if number[0] >= 0 => {
             // SAFETY: the kernel made this descriptor for us just now.
             let pidfd = unsafe { OwnedFd::from_raw_fd(number[0]) };
-            Ok(Process { pidfd, is_by_number: false })
+            Ok(Process::new(pidfd, false))
         }
         Ok(_) => Err(Errno::SRCH.into()),
         Err(Errno::NOPROTOOPT) => Process::open(pid()?.ok_or(Errno::SRCH)?),

@@ -70,7 +70,7 @@ impl Segment {
     ///
     /// # Errors: see [`SegmentError`]; nothing is left behind.
     ///
-    /// # Cost: six system calls, and 0.3 to 3 us a page. From 2 MiB on huge pages are asked for.
+    /// # Cost: six system calls, more from 2 MiB on for huge pages, and 0.3 to 3 us a page.
     pub fn create(
         name: &str,
         bytes: usize,

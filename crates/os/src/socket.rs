@@ -6,7 +6,7 @@
 //! told.
 
 use std::io::{IoSlice, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -25,6 +25,7 @@ pub use self::file::hold_file;
 use crate::clock;
 use crate::closing::{self, Behind};
 use crate::descriptor::PeerDescriptor;
+use crate::identity::Identity;
 
 mod error;
 mod file;
@@ -51,6 +52,7 @@ const BACKLOG: i32 = 1024;
 #[derive(Debug)]
 pub struct Listener {
     socket: OwnedFd,
+    identity: Identity,
     /// Nobody else listens on it.
     is_sole: bool,
 }
@@ -59,6 +61,7 @@ pub struct Listener {
 #[derive(Debug)]
 pub struct Stream {
     socket: OwnedFd,
+    identity: Identity,
     /// What its peer's user has sent, over whatever connection, and waits to be closed.
     behind: Behind,
     /// The process that has made it. A child that was forked has a copy, and the connection is its
@@ -89,7 +92,7 @@ impl Listener {
             let _ = std::fs::remove_file(path);
             return Err(failed("listen")(errno));
         }
-        Ok(Listener { socket, is_sole: true })
+        Ok(Listener { identity: Identity::of(&socket), socket, is_sole: true })
     }
 
     /// Takes over a socket that somebody else made, systemd say, if it is one that listens for
@@ -108,7 +111,7 @@ impl Listener {
         rustix::io::fcntl_setfd(&socket, rustix::io::FdFlags::CLOEXEC).map_err(failed(step))?;
         // The kernel shows importers whoever has listened last.
         rustix::net::listen(&socket, BACKLOG).map_err(failed("listen"))?;
-        Ok(Listener { socket, is_sole: false })
+        Ok(Listener { identity: Identity::of(&socket), socket, is_sole: false })
     }
 
     /// The next importer; `None` if none waits. Does not block: poll [`AsFd::as_fd`] first.
@@ -126,7 +129,7 @@ impl Listener {
     /// ends, however long the child lives. What the child has in its place is another name of
     /// `stand_in`.
     pub fn leave_to_parent(&self, stand_in: impl AsFd) {
-        leave(&self.socket, stand_in.as_fd());
+        leave(&self.socket, self.identity, stand_in.as_fd());
     }
 
     /// Ends with every importer that waits, so that what it has sent is closed as [`Stream::end`]
@@ -145,10 +148,14 @@ impl Listener {
 
 /// In a child that was forked: lets go of its copy of a socket, whose number names what `stand_in`
 /// does from here on.
-fn leave(socket: &OwnedFd, stand_in: BorrowedFd<'_>) {
+fn leave(socket: &OwnedFd, identity: Identity, stand_in: BorrowedFd<'_>) {
+    if !identity.is_of(socket) {
+        // The program has closed it, and may have opened something there.
+        return;
+    }
     let (from, to) = (stand_in.as_raw_fd(), socket.as_raw_fd());
-    // SAFETY: both are open, and stay so: the number that `socket` owns is never free, and no
-    // other thread is in this process that could be using what it named.
+    // SAFETY: the number is the socket's, as the kernel has just said, and no other thread is in
+    // this process that could be using what it names, or close it.
     // Where a filter refuses it the child keeps it, as one does that no handler knows.
     let _ = unsafe { libc::dup3(from, to, libc::O_CLOEXEC) };
 }
@@ -161,7 +168,8 @@ impl Drop for Listener {
 
 impl Stream {
     fn new(socket: OwnedFd) -> Stream {
-        Stream { socket, behind: Behind::unknown(), maker: std::process::id() }
+        let identity = Identity::of(&socket);
+        Stream { socket, identity, behind: Behind::unknown(), maker: std::process::id() }
     }
 
     /// Whose the descriptors are that come from here on: those that are closed without having been
@@ -301,9 +309,17 @@ impl Stream {
         std::process::id() == self.maker
     }
 
+    /// Whether its number names it still: a program that closes what it has not opened may have
+    /// closed it, and opened something else there.
+    ///
+    /// # Cost: a system call.
+    pub fn is_held(&self) -> bool {
+        self.identity.is_of(&self.socket)
+    }
+
     /// Ends the conversation both ways: each side reads the end from here on. The descriptor stays.
     pub fn hang_up(&self) {
-        if !self.is_ours() {
+        if !self.is_ours() || !self.is_held() {
             return;
         }
         // The only refusal is that the other end has gone: then it has ended already.
@@ -315,6 +331,11 @@ impl Stream {
     /// too many of its user's wait already, the socket is one more of them, with all it holds.
     pub fn end(self) {
         if !self.is_ours() {
+            return;
+        }
+        if !self.is_held() {
+            // What has its number is not ours to close.
+            mem::forget(self);
             return;
         }
         self.hang_up();
@@ -334,7 +355,7 @@ impl Stream {
     /// In a child that was forked: the connection is its parent's alone from here on, and is hung
     /// up when that ends. What the child has in its place is another name of `stand_in`.
     pub fn leave_to_parent(&self, stand_in: impl AsFd) {
-        leave(&self.socket, stand_in.as_fd());
+        leave(&self.socket, self.identity, stand_in.as_fd());
     }
 
     /// Whether a packet is there, which may be an empty one: that alone reads as the end does.
@@ -355,7 +376,7 @@ impl Stream {
 
     /// Sends if there is room; whether there was.
     fn send_now(&self, bytes: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<bool, SocketError> {
-        if !self.is_ours() {
+        if !self.is_ours() || !self.is_held() {
             return Err(SocketError::HungUp);
         }
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];

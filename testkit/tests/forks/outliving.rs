@@ -167,6 +167,7 @@ fn the_name_of_a_server_whose_child_lives_on_is_exported_again() {
             }
             ForkResult::Parent { child } => child,
         };
+        drop(said);
         let mut number = [0; 4];
         says.read_exact(&mut number).unwrap();
         let grandchild = Pid::from_raw(i32::from_ne_bytes(number));

@@ -25,7 +25,7 @@ static void check_time(Timestamp value, nanoseconds since) {
 
 static void check_length(Duration value, nanoseconds length) {
     CHECK(value.to_nanoseconds() == length);
-    const Duration back = Duration::from_nanoseconds(length);
+    const Duration back = Duration::from_duration(length);
     CHECK(back.seconds == value.seconds && back.nanos == value.nanos);
 }
 
@@ -86,6 +86,24 @@ int main() {
     refuse_length({-1, 1}, ".nanos is 1, allowed is -999999999 to 0");
     refuse_length({0, 1000000000},
                   ".nanos is 1000000000, allowed is -999999999 to 999999999");
+    using days = std::chrono::duration<std::int64_t, std::ratio<86400>>;
+    using seconds_point = std::chrono::time_point<clock_type, std::chrono::seconds>;
+    const Duration centuries = Duration::from_duration(days(365 * 300));
+    CHECK(centuries.seconds == 9460800000 && centuries.nanos == 0);
+    const Duration milliseconds = Duration::from_duration(-1500ms);
+    CHECK(milliseconds.seconds == -1 && milliseconds.nanos == -500000000);
+    for (const std::int64_t second : {INT64_C(32503680000), INT64_C(-62135596800)}) {
+        const seconds_point time{std::chrono::seconds(second)};
+        const Timestamp made = Timestamp::from_time_point(time);
+        CHECK(made.seconds == second && made.nanos == 0);
+    }
+    const std::string lengths = ", allowed is -315576000000 to 315576000000";
+    refuse("google.protobuf.Duration.seconds is 315576000001" + lengths,
+           [] { Duration::from_duration(std::chrono::seconds(315576000001)); });
+    refuse("google.protobuf.Duration.seconds is beyond 64 bits" + lengths,
+           [] { Duration::from_duration(days::min()); });
+    refuse("google.protobuf.Timestamp.seconds is 253402300800" + years,
+           [] { Timestamp::from_time_point(seconds_point(253402300800s)); });
     std::printf("%u checks\n", checks);
     return 0;
 }

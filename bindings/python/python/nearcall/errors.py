@@ -115,7 +115,8 @@ class Outstanding(UsageError):
 
 
 class OutOfRange(UsageError, ValueError):
-    """A time is none that Protocol Buffers have, or none of its class in Python."""
+    """A value is not among those that its type or its place has; or a time is none that Protocol
+    Buffers have, or none of its class in Python."""
 
 
 class NoAStack(CallError):

@@ -361,6 +361,7 @@ impl ClientBinding {
         }
         while !inbox.is_revoked
             && !inbox.is_read
+            && self.control.socket.is_held()
             && let Ok(Some(packet)) = self.control.socket.try_receive()
         {
             // Whoever waits for what it brings finds it; the end of the binding is known already.

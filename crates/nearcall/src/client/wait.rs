@@ -331,11 +331,15 @@ impl ClientBinding {
         !self.state.is_open()
     }
 
-    /// Revokes the binding if its server has ended. Likewise if nobody can tell any more, since
-    /// this program has closed descriptors that are not its own: the server has seen the binding's
-    /// socket hang up by then, and replies to nothing.
+    /// Revokes the binding if its server has ended. Likewise if nobody could tell that any more, or
+    /// that it has hung up, since this program has closed descriptors that are not its own: what
+    /// has their numbers is not asked, and nothing is done to it.
     pub fn note_end(&self) {
-        match self.process.life() {
+        let life = match self.control.socket().is_held() {
+            true => self.process.life(),
+            false => Life::Untold,
+        };
+        match life {
             Life::Lasts => {}
             Life::Over => self.revoke(RevokeReason::PeerDied),
             Life::Untold if self.state.is_open() => {

@@ -4,7 +4,9 @@
 //! by SIGXFSZ, which ends the process. A peer has a part in how long a segment is, and is to end
 //! nobody by that: the signal, which is the thread's that asked, is held back, and taken.
 
-use std::mem::MaybeUninit;
+use std::io;
+use std::mem::{self, MaybeUninit};
+use std::ptr;
 
 use rustix::io::Errno;
 
@@ -14,8 +16,12 @@ use rustix::io::Errno;
 pub(super) fn without_signal(set: impl FnOnce() -> Result<(), Errno>) -> Result<(), Errno> {
     let held_back = HeldBack::new();
     let outcome = set();
-    if let (Some(held_back), Err(Errno::FBIG)) = (&held_back, outcome) {
-        held_back.take();
+    if let Some(held_back) = held_back
+        && outcome == Err(Errno::FBIG)
+        && !held_back.take()
+    {
+        // It still waits, and is not to come: from here on this thread holds it back.
+        mem::forget(held_back);
     }
     outcome
 }
@@ -36,18 +42,21 @@ impl HeldBack {
         (refused == 0).then_some(HeldBack { signal, before })
     }
 
-    /// Takes the signal that waits for this thread.
-    fn take(&self) {
+    /// Takes the signal that waits for this thread; false where a filter of system calls refuses
+    /// that.
+    fn take(&self) -> bool {
         let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the set and the time are read, and null says that nobody asks for more of it.
-        unsafe { libc::sigtimedwait(&self.signal, std::ptr::null_mut(), &at_once) };
+        let taken = unsafe { libc::sigtimedwait(&self.signal, ptr::null_mut(), &at_once) };
+        // By `EAGAIN` none waits, as where it is ignored.
+        taken == libc::SIGXFSZ || io::Error::last_os_error().raw_os_error() == Some(libc::EAGAIN)
     }
 }
 
 impl Drop for HeldBack {
     fn drop(&mut self) {
         // SAFETY: the set is read, and null says that nobody asks for the one before.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, std::ptr::null_mut()) };
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.before, ptr::null_mut()) };
     }
 }
 

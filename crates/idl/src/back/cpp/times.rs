@@ -11,21 +11,30 @@ impl Cpp<'_, '_> {
     /// Members of a struct that is one of them, `name`.
     pub fn print_times(&self, id: DeclarationId, name: &str, text: &mut Text) {
         let Some(time) = self.c.time(id) else { return };
-        let (own, word, give, take) = match time {
+        let detail = "::nearcall::detail";
+        text.line("/* These throw a call_error of reason::out_of_range. */");
+        match time {
             Time::Timestamp => {
-                ("::nearcall::system_time", "time_point", "timestamp_of", "time_of_timestamp")
+                text.open("::nearcall::system_time to_time_point() const {");
+                text.line(format!("return {detail}::time_of_timestamp(seconds, nanos);"));
+                text.close("}");
+                text.line("template <class D>");
+                text.line(format!("static {name} from_time_point("));
+                text.open("    ::std::chrono::time_point<::std::chrono::system_clock, D> time) {");
+                let since = "time.time_since_epoch()";
+                text.line(format!("return {detail}::timestamp_of<{name}>({since});"));
+                text.close("}");
             }
             Time::Duration => {
-                ("::std::chrono::nanoseconds", "nanoseconds", "duration_of", "length_of_duration")
+                text.open("::std::chrono::nanoseconds to_nanoseconds() const {");
+                text.line(format!("return {detail}::length_of_duration(seconds, nanos);"));
+                text.close("}");
+                text.line("template <class R, class P>");
+                let length = "::std::chrono::duration<R, P> length";
+                text.open(format!("static {name} from_duration({length}) {{"));
+                text.line(format!("return {detail}::duration_of<{name}>(length);"));
+                text.close("}");
             }
-        };
-        let detail = "::nearcall::detail";
-        text.line("/* Throws a call_error of reason::out_of_range. */");
-        text.open(format!("{own} to_{word}() const {{"));
-        text.line(format!("return {detail}::{take}(seconds, nanos);"));
-        text.close("}");
-        text.open(format!("static {name} from_{word}({own} time) noexcept {{"));
-        text.line(format!("return {detail}::{give}<{name}>(time);"));
-        text.close("}");
+        }
     }
 }
