@@ -3,7 +3,7 @@
 //!
 //! What a line takes depends on where in the machine its address is kept: 117 to 167 ns were seen
 //! of lines of one segment, each the same time again. So they change to another line after some
-//! round trips, and the bound is what lines take in the middle.
+//! round trips, and the bound is what lines of that segment take in the middle.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
