@@ -4,7 +4,6 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read};
-
 use std::mem;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;

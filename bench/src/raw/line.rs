@@ -1,5 +1,5 @@
-//! `raw-1line`: one cache line that two processors write in turn, each spinning for the other. No
-//! call between two processors that spin can be faster.
+//! `raw-1line`: one cache line that two processors write in turn, each spinning for the other, and
+//! by turns one of several (`peer.rs`). No call between two processors that spin can be faster.
 //!
 //! Which way of polling is faster depends on where the processors are: loads where they share a
 //! cache, `prefetchw` where they do not, because it fetches the line once instead of twice. The

@@ -100,7 +100,6 @@ pub fn of_call(py: Python<'_>, error: &CallError) -> PyErr {
     let mut facts = Facts { may_retry, incarnation, ..Facts::ran(ran) };
     let class = match error {
         CallError::Usage(UsageError::Outstanding { .. }) => "Outstanding",
-        CallError::Usage(UsageError::OutOfRange(_)) => "OutOfRange",
         CallError::Usage(_) => "UsageError",
         CallError::NoAStack { .. } => "NoAStack",
         CallError::NotExecuted { reason, .. } => {

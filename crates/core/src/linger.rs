@@ -439,6 +439,19 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_beyond_all_others_is_none() {
+        let mut search = LingerSearch::of_looks(u32::MAX);
+        let mut longest = 0;
+        for _ in 0..20_000 {
+            search.told(crowded(search.cycles()) * u64::from(BATCH_CALLS));
+            longest = longest.max(search.cycles());
+        }
+        assert_eq!(longest, LOOKS_CYCLES_MAX);
+        let mut search = LingerSearch { cycles: u32::MAX, ..LingerSearch::of_client(u32::MAX) };
+        run(&mut search, 1_000, far);
+    }
+
+    #[test]
     fn without_a_limit_there_is_no_lingering() {
         for mut search in [LingerSearch::of_client(0), LingerSearch::of_looks(0)] {
             run(&mut search, 1_000, near);

@@ -115,8 +115,8 @@ class Outstanding(UsageError):
 
 
 class OutOfRange(UsageError, ValueError):
-    """A value is not among those that its type or its place has; or a time is none that Protocol
-    Buffers have, or none of its class in Python."""
+    """A time is none that Protocol Buffers have, or none of its class in Python. An argument that
+    is out of range is a `UsageError`."""
 
 
 class NoAStack(CallError):
