@@ -46,6 +46,8 @@ pub mod reallocation;
 
 pub mod linger;
 
+pub mod handing;
+
 pub mod domain_cache;
 
 pub mod fairness;

@@ -6,12 +6,14 @@
 //!                                              └──────▶ takers: reliefs, one a processor at most
 //! ```
 //!
-//! Only while calls have taken long lately: to hand one over costs more than a short one takes.
+//! Only while calls have taken long lately, and where that serves more: to hand one over costs more
+//! than a short one takes.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, MutexGuard};
 
+use nearcall_core::handing::WORTH_NS;
 use nearcall_core::{Mode, Sequence, Step, WaitPolicy, Waiter};
 use nearcall_os::forks::OwnLock;
 use nearcall_os::{HeadWords, clock, futex, processor};
@@ -21,10 +23,6 @@ use super::{current, holding, run};
 use crate::client::wait::YIELD_BAN;
 use crate::domain::DomainCore;
 use crate::spinning;
-
-/// What calls have to take from which on they are handed over, nanoseconds: several times what that
-/// costs both sides, a wake-up among it.
-const LONG_NS: u32 = 10_000;
 
 /// A call counts for so long at most, nanoseconds.
 const COUNTED_NS_MAX: u64 = 1_000_000;
@@ -52,6 +50,8 @@ pub(crate) struct Backlog {
     count: AtomicU32,
     /// How long calls took lately, nanoseconds.
     run_ns: AtomicU32,
+    /// Calls that takers have run.
+    taken: AtomicU32,
     /// Processors that run them beside the watcher, and how many of those look for one just now.
     takers: AtomicU32,
     idle: AtomicU32,
@@ -70,6 +70,7 @@ impl Backlog {
             calls: OwnLock::new(),
             count: AtomicU32::new(0),
             run_ns: AtomicU32::new(0),
+            taken: AtomicU32::new(0),
             takers: AtomicU32::new(0),
             idle: AtomicU32::new(0),
             parked: AtomicU32::new(0),
@@ -78,10 +79,10 @@ impl Backlog {
         }
     }
 
-    /// Calls take so long that they are handed over.
+    /// Calls take so long that they may be handed over.
     #[inline]
     pub fn is_worth_it(&self) -> bool {
-        self.run_ns() >= LONG_NS && self.takers_max > 0
+        self.run_ns() >= WORTH_NS && self.takers_max > 0
     }
 
     /// How long calls took lately, nanoseconds.
@@ -119,6 +120,12 @@ impl Backlog {
     pub fn has(&self, key: u64, index: u32) -> bool {
         self.is_some()
             && self.calls().iter().any(|each| each.binding.key == key && each.index == index)
+    }
+
+    /// How many takers have run.
+    pub fn taken_count(&self) -> u32 {
+        // Relaxed: an estimate.
+        self.taken.load(Ordering::Relaxed)
     }
 
     /// Puts a call in. False: as many wait as may.
@@ -269,7 +276,10 @@ fn run_taken(core: &DomainCore, Waiting { binding, index, call }: Waiting) {
     let begin = clock::ticks();
     let astack = (&*binding, binding.astack(index));
     if run::run(processor::current, astack, call, Mode::Bell, || {}).is_some() {
-        core.processors.backlog.told_run(clock::ns_since(begin));
+        let backlog = &core.processors.backlog;
+        backlog.told_run(clock::ns_since(begin));
+        // Relaxed: see `taken_count`.
+        backlog.taken.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -289,17 +299,17 @@ mod tests {
     #[test]
     fn it_is_worth_it_where_calls_take_long_and_there_is_another_processor() {
         assert!(backlog(20_000).is_worth_it());
-        assert!(!backlog(5_000).is_worth_it());
+        assert!(!backlog(1_000).is_worth_it());
         assert!(!Backlog { takers_max: 0, ..backlog(20_000) }.is_worth_it());
         assert_eq!(Backlog::new(1).takers_max, 0);
     }
 
     #[test]
     fn one_call_that_took_for_ever_counts_as_one() {
-        let backlog = backlog(2_000);
+        let backlog = backlog(200);
         backlog.told_run(u64::MAX);
         assert!(backlog.is_worth_it());
-        (0..40).for_each(|_| backlog.told_run(2_000));
+        (0..40).for_each(|_| backlog.told_run(200));
         assert!(!backlog.is_worth_it());
     }
 

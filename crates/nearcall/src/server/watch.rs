@@ -8,6 +8,7 @@ use std::sync::atomic::{Ordering, fence};
 use nearcall_core::bell;
 use nearcall_core::domain_cache::{DomainCache, Rings};
 use nearcall_core::fairness::{Passes, Rounds};
+use nearcall_core::handing::HandingSearch;
 use nearcall_core::linger::LingerSearch;
 use nearcall_core::quota::User;
 use nearcall_core::turn::Look;
@@ -91,8 +92,10 @@ pub(crate) struct Watch<'c> {
     looks: u32,
     /// Looks that have found calls left since one was handed over last.
     left_looks: u32,
-    /// Calls have taken long lately.
+    /// Calls have taken long lately, and are handed over if several are found, or this is tried;
+    /// which serves more.
     is_slow: bool,
+    handing: HandingSearch,
     /// How many bindings each user has among them; kept likewise.
     users: Vec<(User, u32)>,
     /// Which of the A-stacks that the next pass finds comes first.
@@ -149,6 +152,7 @@ impl<'c> Watch<'c> {
             looks: 0,
             left_looks: 0,
             is_slow: false,
+            handing: HandingSearch::new(),
             users: Vec::new(),
             turn: 0,
             rounds: [Rounds::new(clock::ticks()); Priority::ALL.len()],
@@ -462,6 +466,7 @@ impl<'c> Watch<'c> {
 
     /// Parks until a bell rings.
     fn sleep(&mut self) {
+        self.handing.rest();
         if self.has_served() {
             self.core.housekeeping.note_awake();
         }

@@ -1,5 +1,5 @@
 //! What a watcher does where calls take long: it hands those that it finds over to whichever server
-//! processor is free, itself among them (L38; design note 0003).
+//! processor is free, itself among them, while that serves more (L38; design note 0003).
 
 use std::sync::Arc;
 
@@ -28,16 +28,34 @@ impl Watch<'_> {
         let run_count = self.processors.progress().0.wrapping_sub(before) / 2;
         if has_served && run_count > 0 {
             self.processors.backlog.told_run(clock::ns_since(begin) / run_count);
+            self.weigh_handing();
         }
-        self.is_slow = self.processors.backlog.is_worth_it();
         has_served
+    }
+
+    /// Calls were run: the search for the way that serves more hears of all of them, by whichever
+    /// processor.
+    pub(super) fn weigh_handing(&mut self) {
+        let backlog = &self.processors.backlog;
+        if !backlog.is_worth_it() {
+            self.is_slow = false;
+            return self.handing.rest();
+        }
+        // There and back for each.
+        let own_count = self.processors.progress().0 / 2;
+        let run_count = own_count + u64::from(backlog.taken_count());
+        let run_ns = backlog.run_ns();
+        self.handing.told(run_count, clock::now_ns(), run_ns);
+        self.is_slow = self.handing.is_trying() || self.handing.hands_over(run_ns);
     }
 
     /// Whether a pass that has found so many calls hands them over: where another processor begins
     /// at once, or more are left than this one can begin.
     pub(super) fn is_to_hand_over(&self, found_count: usize) -> bool {
         let backlog = &self.processors.backlog;
-        self.is_slow && (found_count > 1 || found_count > 0 && backlog.has_idle_taker())
+        self.is_slow
+            && (found_count > 1 || found_count > 0 && backlog.has_idle_taker())
+            && self.handing.hands_over(backlog.run_ns())
     }
 
     /// Hands a call over. From here on its A-stack is watched by its bell. False: as many wait as
@@ -136,7 +154,7 @@ impl Watch<'_> {
         let begin = clock::ticks();
         if self.run_apart(&binding, index, call, Mode::Bell).is_some() {
             self.processors.backlog.told_run(clock::ns_since(begin));
-            self.is_slow = self.processors.backlog.is_worth_it();
+            self.weigh_handing();
         }
     }
 }

@@ -110,6 +110,9 @@ impl Watch<'_> {
         found.clear();
         self.found = found;
         self.end_handing_over();
+        if self.is_slow {
+            self.weigh_handing();
+        }
         has_served
     }
 

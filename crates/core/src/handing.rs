@@ -1,0 +1,275 @@
+//! Whether calls that take a while are handed over to other processors, or run one after the other
+//! by the processor that finds them (L38; design note 0003).
+//!
+//! Which way serves more calls nobody knows beforehand: where a processor is idle, two that run
+//! calls of 3 us serve more than one; where callers keep every processor, the second one only takes
+//! theirs away. So a server tries the other way now and then for some batches of calls, and keeps
+//! it if they took less. A batch is the time from one call's end to that of another one many calls
+//! on, whoever ran them, so that it weighs what the calls' own time cannot tell: how many ran
+//! beside each other, and what their clients had of the processors.
+//!
+//! ```text
+//!   settled ──── interval ────▶ trial: the other way, 1 + 5 batches ────┐
+//!      ▲                                                                │
+//!      ├──── it serves more: that way from now on, interval short ──────┤
+//!      └──── else: as before, interval twice as long ───────────────────┘
+//! ```
+//!
+//! Told all times, reads no clock.
+
+/// Calls that take less, nanoseconds, are not worth handing over: it costs both sides some lines.
+pub const WORTH_NS: u32 = 3_000;
+
+/// Those that take as long are handed over unless that serves fewer: somebody's quick call may be
+/// behind them. Shorter ones are not unless it serves more: it keeps a processor awake.
+const LONG_NS: u32 = 10_000;
+
+/// Those that take as long are handed over without a trial: it would have others wait for them.
+const SURE_NS: u32 = 50_000;
+
+/// Shortest batch, calls and nanoseconds.
+const BATCH_CALLS: u64 = 16;
+const BATCH_NS: u64 = 250_000;
+
+/// Batches that are weighed of each way, of which the median counts: one of them may have met
+/// somebody's slice of the processor.
+const WEIGHED: usize = 5;
+
+/// Batches of a trial: behind the first one somebody has woken up, or gone to sleep.
+const TRIAL_BATCHES: usize = 1 + WEIGHED;
+
+/// Shortest time between two trials, nanoseconds: that of as many batches, one more.
+const INTERVAL_NS_MIN: u64 = 2_000_000;
+
+/// Longest: then trials take a hundredth of the time, where calls are long a twentieth.
+const INTERVAL_NS_MAX: u64 = 128_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Since when, nanoseconds; for how many batches.
+    Settled { since_ns: u64, batches: usize },
+    /// The other way, and what a call took by the one before, nanoseconds; batches left.
+    Trial { hands_over: bool, base_ns: u64, left: usize },
+}
+
+/// A server's search. Small, and private to who watches.
+#[derive(Clone, Copy, Debug)]
+pub struct HandingSearch {
+    /// What was found, if the other way was better once.
+    found: Option<bool>,
+    stage: Stage,
+    /// Until the next trial, nanoseconds.
+    interval_ns: u64,
+    /// When the batch began: how many calls had been run, and the time in nanoseconds.
+    begin: Option<(u64, u64)>,
+    /// What a call took in the last batches, nanoseconds; the last one last.
+    latest_ns: [u64; WEIGHED],
+}
+
+impl HandingSearch {
+    /// Nothing was tried yet.
+    pub const fn new() -> HandingSearch {
+        HandingSearch {
+            found: None,
+            stage: Stage::Settled { since_ns: 0, batches: 0 },
+            interval_ns: INTERVAL_NS_MIN,
+            begin: None,
+            latest_ns: [0; WEIGHED],
+        }
+    }
+
+    /// Whether calls are handed over that take `run_ns` each.
+    pub fn hands_over(&self, run_ns: u32) -> bool {
+        match self.stage {
+            _ if run_ns < WORTH_NS => false,
+            _ if run_ns >= SURE_NS => true,
+            Stage::Trial { hands_over, .. } => hands_over,
+            Stage::Settled { .. } => self.found.unwrap_or(run_ns >= LONG_NS),
+        }
+    }
+
+    /// A trial is under way: it ends the sooner the more often it is told.
+    pub fn is_trying(&self) -> bool {
+        matches!(self.stage, Stage::Trial { .. })
+    }
+
+    /// At `now_ns` so many calls had been run in all, which take `run_ns` each.
+    pub fn told(&mut self, calls: u64, now_ns: u64, run_ns: u32) {
+        if !(WORTH_NS..SURE_NS).contains(&run_ns) {
+            return self.rest();
+        }
+        let (calls_before, before_ns) = *self.begin.get_or_insert((calls, now_ns));
+        let count = calls.wrapping_sub(calls_before);
+        let batch_ns = now_ns.saturating_sub(before_ns);
+        if count >= BATCH_CALLS && batch_ns >= BATCH_NS {
+            self.begin = Some((calls, now_ns));
+            self.latest_ns.rotate_left(1);
+            self.latest_ns[WEIGHED - 1] = batch_ns / count;
+            self.end_batch(now_ns, run_ns);
+        }
+    }
+
+    /// The calls that come next come after a time in which nobody waited for any.
+    pub fn rest(&mut self) {
+        self.begin = None;
+    }
+
+    fn end_batch(&mut self, now_ns: u64, run_ns: u32) {
+        let median_ns = self.median_ns();
+        match &mut self.stage {
+            Stage::Settled { batches, since_ns } => {
+                *batches += 1;
+                let is_over = now_ns.saturating_sub(*since_ns) >= self.interval_ns;
+                if is_over && *batches >= TRIAL_BATCHES {
+                    let hands_over = !self.hands_over(run_ns);
+                    let left = TRIAL_BATCHES;
+                    self.stage = Stage::Trial { hands_over, base_ns: median_ns, left };
+                }
+            }
+            Stage::Trial { left, .. } if *left > 1 => *left -= 1,
+            Stage::Trial { hands_over, base_ns, .. } => {
+                if is_better((*hands_over, median_ns), *base_ns, run_ns) {
+                    self.found = Some(*hands_over);
+                    self.interval_ns = INTERVAL_NS_MIN;
+                } else {
+                    self.interval_ns = (self.interval_ns * 2).min(INTERVAL_NS_MAX);
+                }
+                self.stage = Stage::Settled { since_ns: now_ns, batches: 0 };
+            }
+        }
+    }
+
+    fn median_ns(&self) -> u64 {
+        let mut sorted_ns = self.latest_ns;
+        sorted_ns.sort_unstable();
+        sorted_ns[WEIGHED / 2]
+    }
+}
+
+/// Whether a way that was tried, and by which a call takes so long, is to be kept. The one that
+/// needs no reason is, unless the other one is better by an eighth. That one has to be better by a
+/// fifth: else the two would take turns where they are about as good.
+fn is_better((hands_over, median_ns): (bool, u64), base_ns: u64, run_ns: u32) -> bool {
+    if hands_over == (run_ns >= LONG_NS) {
+        base_ns >= median_ns - median_ns / 8
+    } else {
+        median_ns < base_ns - base_ns / 5
+    }
+}
+
+impl Default for HandingSearch {
+    fn default() -> HandingSearch {
+        HandingSearch::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Serves so many calls that take `run_ns`, each way as `call_ns` says; how many of them were
+    /// handed over.
+    fn serve(
+        search: &mut HandingSearch,
+        calls: u64,
+        run_ns: u32,
+        call_ns: impl Fn(bool, u64) -> u64,
+    ) -> u64 {
+        // Behind whatever it was told before.
+        let mut now_ns = match search.stage {
+            Stage::Settled { since_ns, .. } => since_ns + INTERVAL_NS_MAX,
+            Stage::Trial { .. } => 0,
+        };
+        let mut handed_count = 0;
+        search.rest();
+        for call in 0..calls {
+            let hands_over = search.hands_over(run_ns);
+            handed_count += u64::from(hands_over);
+            now_ns += call_ns(hands_over, call);
+            search.told(call, now_ns, run_ns);
+        }
+        handed_count
+    }
+
+    /// Another processor is idle.
+    fn idle(hands_over: bool, _: u64) -> u64 {
+        if hands_over { 3_000 } else { 5_000 }
+    }
+
+    /// Callers keep all processors.
+    fn busy(hands_over: bool, _: u64) -> u64 {
+        if hands_over { 9_000 } else { 5_000 }
+    }
+
+    /// Who calls does so too seldom for either way to matter.
+    fn seldom(_: bool, _: u64) -> u64 {
+        20_000
+    }
+
+    const CALLS: u64 = 500_000;
+
+    #[test]
+    fn short_calls_are_handed_over_where_that_serves_more() {
+        let handed_count = serve(&mut HandingSearch::new(), CALLS, 5_000, idle);
+        assert!(handed_count > CALLS * 9 / 10, "{handed_count}");
+    }
+
+    #[test]
+    fn where_it_serves_fewer_trials_are_few() {
+        for run_ns in [3_000, 5_000, 12_000, 49_000] {
+            let handed_count = serve(&mut HandingSearch::new(), CALLS, run_ns, busy);
+            assert!((1..CALLS / 20).contains(&handed_count), "{run_ns} {handed_count}");
+        }
+    }
+
+    #[test]
+    fn where_it_does_not_matter_long_calls_alone_are_handed_over() {
+        let short_count = serve(&mut HandingSearch::new(), CALLS, 9_999, seldom);
+        assert!((1..CALLS / 20).contains(&short_count), "{short_count}");
+        let long_count = serve(&mut HandingSearch::new(), CALLS, 10_000, seldom);
+        assert!((CALLS * 19 / 20..CALLS).contains(&long_count), "{long_count}");
+    }
+
+    #[test]
+    fn calls_of_no_length_in_doubt_are_not_tried() {
+        let search = &mut HandingSearch::new();
+        assert_eq!(serve(search, CALLS, WORTH_NS - 1, idle), 0);
+        assert_eq!(serve(search, CALLS, SURE_NS, busy), CALLS);
+    }
+
+    #[test]
+    fn what_was_found_is_left_when_it_serves_more_no_longer() {
+        let search = &mut HandingSearch::new();
+        for _ in 0..3 {
+            serve(search, CALLS, 5_000, idle);
+            assert!(search.hands_over(5_000));
+            serve(search, CALLS, 5_000, busy);
+            assert!(!search.hands_over(5_000));
+        }
+    }
+
+    #[test]
+    fn somebody_elses_slices_decide_nothing() {
+        // Of the processor that tries something, and of the one that does not.
+        for slices_beside in [false, true] {
+            let disturbed = |hands_over: bool, call: u64| {
+                let has_slice = hands_over == slices_beside && call.is_multiple_of(400);
+                busy(hands_over, call) + if has_slice { 3_000_000 } else { 0 }
+            };
+            let handed_count = serve(&mut HandingSearch::new(), CALLS, 5_000, disturbed);
+            assert!((1..CALLS / 10).contains(&handed_count), "{slices_beside} {handed_count}");
+        }
+    }
+
+    #[test]
+    fn a_time_of_rest_belongs_to_no_batch() {
+        let search = &mut HandingSearch::new();
+        search.told(0, 0, 5_000);
+        search.told(BATCH_CALLS - 1, BATCH_NS, 5_000);
+        search.rest();
+        search.told(BATCH_CALLS, 1_000 * BATCH_NS, 5_000);
+        assert_eq!(search.latest_ns, [0; WEIGHED]);
+        search.told(2 * BATCH_CALLS, 1_001 * BATCH_NS, 5_000);
+        assert_eq!(search.latest_ns[WEIGHED - 1], BATCH_NS / BATCH_CALLS);
+    }
+}
