@@ -27,8 +27,8 @@ const SLEEP_MIN: Duration = Duration::from_micros(20);
 const SHORT_US: u32 = 5;
 
 /// Calls that have to meet, and for how long that is tried. By chance, as a processor loses its
-/// slice in a procedure, some 20 do.
-const MET_MIN: u32 = 200;
+/// slice in a procedure, some 100 do.
+const MET_MIN: u32 = 1_000;
 const TRYING_TIME: Duration = Duration::from_secs(20);
 
 /// Tries, of which one has to go well: a processor that another process has runs nothing.
