@@ -40,8 +40,8 @@
 //! less elsewhere; all lines asked for at once gain nothing there. On an Intel Xeon (Emerald
 //! Rapids, KVM, far, a line 0.12) they do: a call with 4 KiB in takes 0.97 to 1.03 us where it took
 //! 1.22 to 1.30, half of it by either side's (`bench paper`, in turn). In, out of the trap, `rep
-//! movsb` costs what a loop does near, and on a Zen 5 a third of it far, because it need not ask for
-//! a line before it writes it.
+//! movsb` costs what a loop does near, and on a Zen 5 a third of it far, because it need not ask
+//! for a line before it writes it.
 
 #[cfg(all(target_arch = "aarch64", not(miri)))]
 #[path = "copy/aarch64.rs"]
