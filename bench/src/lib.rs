@@ -39,6 +39,7 @@ pub mod report;
 pub mod rival;
 pub mod rounds;
 pub mod scale;
+pub mod side_by_side;
 pub mod size;
 pub mod stage;
 pub mod stubs;
@@ -69,6 +70,7 @@ pub const ROLES: &[(&str, child::Role)] = &[
     (raw::rung::ROLE, raw::rung::play),
     (raw::streamed::ROLE, raw::streamed::play),
     (scale::ROLE, scale::play),
+    (side_by_side::ROLE, side_by_side::play),
     (stubs::ROLE, stubs::play),
     (urpc::components::ROLE, urpc::components::play),
     (workload::ROLE, workload::play),

@@ -6,6 +6,7 @@
 //! | `cold-N` | a Null through each of N bindings in turn | the bound |
 //! | `pipelined-N` | a Null while N are under way, from one thread | one at a time |
 //! | `after-pipelined-N` | a Null alone, right after that | one that nothing was before |
+//! | `side-by-side-N` | a call that takes N while 16 are under way | one at a time |
 //!
 //! Counted: what a bind takes until its first call is back, beside what the kernel's part of it
 //! takes alone (`raw-bind`); what memory a binding takes on each side; and the processor time that
@@ -26,6 +27,7 @@ use crate::child::{Child, Failure, Link};
 use crate::outstanding::Several;
 use crate::raw::bind::{self, RawBind};
 use crate::rounds::{Statistic, Tally};
+use crate::side_by_side;
 use crate::stage::{Options, Stage};
 use crate::statistics::{Plan, Samples};
 use crate::table::{Case, Named, OURS, Table};
@@ -78,6 +80,10 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
         crowd.measure(&alone, options, &mut table)?;
         let several = Several::start(stage, &domain, &place("several"))?;
         several.measure(stage, options.rounds, &mut table)?;
+        if stage.processors == 2 {
+            let directory = place("side-by-side");
+            side_by_side::measure(stage, &domain, &directory, options.rounds, &mut table)?;
+        }
     }
     Ok(table)
 }

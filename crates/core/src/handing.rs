@@ -9,7 +9,7 @@
 //! beside each other, and what their clients had of the processors.
 //!
 //! ```text
-//!   settled ──── interval ────▶ trial: the other way, 1 + 5 batches ────┐
+//!   settled ──── interval ────▶ trial: the other way, 4 ms + 5 batches ─┐
 //!      ▲                                                                │
 //!      ├──── it serves more: that way from now on, interval short ──────┤
 //!      └──── else: as before, interval twice as long ───────────────────┘
@@ -35,21 +35,28 @@ const BATCH_NS: u64 = 250_000;
 /// somebody's slice of the processor.
 const WEIGHED: usize = 5;
 
-/// Batches of a trial: behind the first one somebody has woken up, or gone to sleep.
-const TRIAL_BATCHES: usize = 1 + WEIGHED;
+/// How long a trial lasts before its batches are weighed, nanoseconds: whoever was woken for it may
+/// be on the processor of somebody else, until the kernel has had a tick to see that.
+const SETTLE_NS: u64 = 4_000_000;
 
-/// Shortest time between two trials, nanoseconds: that of as many batches, one more.
-const INTERVAL_NS_MIN: u64 = 2_000_000;
+/// Shortest time between two trials, nanoseconds.
+const INTERVAL_NS_MIN: u64 = 8_000_000;
 
-/// Longest: then trials take a hundredth of the time, where calls are long a twentieth.
-const INTERVAL_NS_MAX: u64 = 128_000_000;
+/// Longest: then trials take a fiftieth of the time, where calls are long a thirtieth.
+const INTERVAL_NS_MAX: u64 = 256_000_000;
+
+/// After so long without several calls at once, nanoseconds, what was found is old: what comes is
+/// tried soon.
+const OLD_NS: u64 = 64_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Since when, nanoseconds; for how many batches.
-    Settled { since_ns: u64, batches: usize },
-    /// The other way, and what a call took by the one before, nanoseconds; batches left.
-    Trial { hands_over: bool, base_ns: u64, left: usize },
+    Settled,
+    /// The other way, and what a call took by the one before, nanoseconds.
+    Trial {
+        hands_over: bool,
+        base_ns: u64,
+    },
 }
 
 /// A server's search. Small, and private to who watches.
@@ -58,10 +65,15 @@ pub struct HandingSearch {
     /// What was found, if the other way was better once.
     found: Option<bool>,
     stage: Stage,
+    /// Since when, nanoseconds, and for how many batches that count.
+    since_ns: u64,
+    batches: usize,
     /// Until the next trial, nanoseconds.
     interval_ns: u64,
+    /// When it was told last, nanoseconds.
+    told_ns: u64,
     /// When the batch began: how many calls had been run, and the time in nanoseconds.
-    begin: Option<(u64, u64)>,
+    batch_begin: Option<(u64, u64)>,
     /// What a call took in the last batches, nanoseconds; the last one last.
     latest_ns: [u64; WEIGHED],
 }
@@ -71,9 +83,12 @@ impl HandingSearch {
     pub const fn new() -> HandingSearch {
         HandingSearch {
             found: None,
-            stage: Stage::Settled { since_ns: 0, batches: 0 },
+            stage: Stage::Settled,
+            since_ns: 0,
+            batches: 0,
             interval_ns: INTERVAL_NS_MIN,
-            begin: None,
+            told_ns: 0,
+            batch_begin: None,
             latest_ns: [0; WEIGHED],
         }
     }
@@ -84,25 +99,32 @@ impl HandingSearch {
             _ if run_ns < WORTH_NS => false,
             _ if run_ns >= SURE_NS => true,
             Stage::Trial { hands_over, .. } => hands_over,
-            Stage::Settled { .. } => self.found.unwrap_or(run_ns >= LONG_NS),
+            Stage::Settled => self.found.unwrap_or(run_ns >= LONG_NS),
         }
     }
 
     /// A trial is under way: it ends the sooner the more often it is told.
     pub fn is_trying(&self) -> bool {
-        matches!(self.stage, Stage::Trial { .. })
+        self.stage != Stage::Settled
     }
 
-    /// At `now_ns` so many calls had been run in all, which take `run_ns` each.
+    /// At `now_ns` so many calls had been run in all, which take `run_ns` each. Of calls that come
+    /// one at a time it need not hear: there is nothing to be handed over.
     pub fn told(&mut self, calls: u64, now_ns: u64, run_ns: u32) {
         if !(WORTH_NS..SURE_NS).contains(&run_ns) {
             return self.rest();
         }
-        let (calls_before, before_ns) = *self.begin.get_or_insert((calls, now_ns));
+        if now_ns.saturating_sub(self.told_ns) >= OLD_NS && !self.is_trying() {
+            self.rest();
+            self.interval_ns = INTERVAL_NS_MIN;
+            self.begin(Stage::Settled, now_ns);
+        }
+        self.told_ns = now_ns;
+        let (calls_before, before_ns) = *self.batch_begin.get_or_insert((calls, now_ns));
         let count = calls.wrapping_sub(calls_before);
         let batch_ns = now_ns.saturating_sub(before_ns);
         if count >= BATCH_CALLS && batch_ns >= BATCH_NS {
-            self.begin = Some((calls, now_ns));
+            self.batch_begin = Some((calls, now_ns));
             self.latest_ns.rotate_left(1);
             self.latest_ns[WEIGHED - 1] = batch_ns / count;
             self.end_batch(now_ns, run_ns);
@@ -111,32 +133,39 @@ impl HandingSearch {
 
     /// The calls that come next come after a time in which nobody waited for any.
     pub fn rest(&mut self) {
-        self.begin = None;
+        self.batch_begin = None;
     }
 
     fn end_batch(&mut self, now_ns: u64, run_ns: u32) {
+        let passed_ns = now_ns.saturating_sub(self.since_ns);
+        if self.is_trying() && passed_ns < SETTLE_NS {
+            return;
+        }
+        self.batches += 1;
+        if self.batches < WEIGHED {
+            return;
+        }
         let median_ns = self.median_ns();
-        match &mut self.stage {
-            Stage::Settled { batches, since_ns } => {
-                *batches += 1;
-                let is_over = now_ns.saturating_sub(*since_ns) >= self.interval_ns;
-                if is_over && *batches >= TRIAL_BATCHES {
-                    let hands_over = !self.hands_over(run_ns);
-                    let left = TRIAL_BATCHES;
-                    self.stage = Stage::Trial { hands_over, base_ns: median_ns, left };
-                }
+        match self.stage {
+            Stage::Settled if passed_ns < self.interval_ns => {}
+            Stage::Settled => {
+                let hands_over = !self.hands_over(run_ns);
+                self.begin(Stage::Trial { hands_over, base_ns: median_ns }, now_ns);
             }
-            Stage::Trial { left, .. } if *left > 1 => *left -= 1,
-            Stage::Trial { hands_over, base_ns, .. } => {
-                if is_better((*hands_over, median_ns), *base_ns, run_ns) {
-                    self.found = Some(*hands_over);
+            Stage::Trial { hands_over, base_ns } => {
+                if is_better((hands_over, median_ns), base_ns, run_ns) {
+                    self.found = Some(hands_over);
                     self.interval_ns = INTERVAL_NS_MIN;
                 } else {
                     self.interval_ns = (self.interval_ns * 2).min(INTERVAL_NS_MAX);
                 }
-                self.stage = Stage::Settled { since_ns: now_ns, batches: 0 };
+                self.begin(Stage::Settled, now_ns);
             }
         }
+    }
+
+    fn begin(&mut self, stage: Stage, now_ns: u64) {
+        (self.stage, self.since_ns, self.batches) = (stage, now_ns, 0);
     }
 
     fn median_ns(&self) -> u64 {
@@ -176,11 +205,7 @@ mod tests {
         call_ns: impl Fn(bool, u64) -> u64,
     ) -> u64 {
         // Behind whatever it was told before.
-        let mut now_ns = match search.stage {
-            Stage::Settled { since_ns, .. } => since_ns + INTERVAL_NS_MAX,
-            Stage::Trial { .. } => 0,
-        };
-        let mut handed_count = 0;
+        let (mut now_ns, mut handed_count) = (search.told_ns, 0);
         search.rest();
         for call in 0..calls {
             let hands_over = search.hands_over(run_ns);
@@ -259,6 +284,22 @@ mod tests {
             let handed_count = serve(&mut HandingSearch::new(), CALLS, 5_000, disturbed);
             assert!((1..CALLS / 10).contains(&handed_count), "{slices_beside} {handed_count}");
         }
+    }
+
+    #[test]
+    fn after_a_while_without_calls_at_once_the_other_way_is_tried_soon() {
+        let search = &mut HandingSearch::new();
+        serve(search, CALLS, 5_000, busy);
+        assert_eq!(search.interval_ns, INTERVAL_NS_MAX);
+        // Not a trial that waits for its end.
+        while search.is_trying() {
+            serve(search, 100, 5_000, busy);
+        }
+        search.told(0, search.told_ns + OLD_NS, 5_000);
+        let soon = 2 * INTERVAL_NS_MIN / 3_000;
+        let handed_count = serve(search, soon, 5_000, idle);
+        assert!(handed_count > 0);
+        assert_eq!(search.interval_ns, INTERVAL_NS_MIN);
     }
 
     #[test]

@@ -28,24 +28,26 @@ impl Watch<'_> {
         let run_count = self.processors.progress().0.wrapping_sub(before) / 2;
         if has_served && run_count > 0 {
             self.processors.backlog.told_run(clock::ns_since(begin) / run_count);
-            self.weigh_handing();
+            self.weigh_handing(run_count > 1);
         }
         has_served
     }
 
     /// Calls were run: the search for the way that serves more hears of all of them, by whichever
-    /// processor.
-    pub(super) fn weigh_handing(&mut self) {
+    /// processor, if there were several at once, or some may have been handed over.
+    pub(super) fn weigh_handing(&mut self, were_several: bool) {
         let backlog = &self.processors.backlog;
         if !backlog.is_worth_it() {
             self.is_slow = false;
             return self.handing.rest();
         }
-        // There and back for each.
-        let own_count = self.processors.progress().0 / 2;
-        let run_count = own_count + u64::from(backlog.taken_count());
         let run_ns = backlog.run_ns();
-        self.handing.told(run_count, clock::now_ns(), run_ns);
+        if were_several || self.is_slow {
+            // There and back for each.
+            let own_count = self.processors.progress().0 / 2;
+            let run_count = own_count + u64::from(backlog.taken_count());
+            self.handing.told(run_count, clock::now_ns(), run_ns);
+        }
         self.is_slow = self.handing.is_trying() || self.handing.hands_over(run_ns);
     }
 
@@ -154,7 +156,7 @@ impl Watch<'_> {
         let begin = clock::ticks();
         if self.run_apart(&binding, index, call, Mode::Bell).is_some() {
             self.processors.backlog.told_run(clock::ns_since(begin));
-            self.weigh_handing();
+            self.weigh_handing(true);
         }
     }
 }

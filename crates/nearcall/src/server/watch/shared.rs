@@ -111,7 +111,7 @@ impl Watch<'_> {
         self.found = found;
         self.end_handing_over();
         if self.is_slow {
-            self.weigh_handing();
+            self.weigh_handing(true);
         }
         has_served
     }
