@@ -29,7 +29,7 @@ struct Lists {
     woken: VecDeque<Arc<Suspended>>,
     /// Calls for batches that there are items for now.
     again: VecDeque<Deferred>,
-    /// The domain has ended: nobody enters anything again.
+    /// The domain has ended: nobody is left who would do any of it.
     has_ended: bool,
     looks: VecDeque<Asking>,
     /// A relief looks again and again whether the watcher is stuck.
@@ -48,6 +48,17 @@ pub(crate) struct Asking {
     pub binding: Arc<ServerBinding>,
     /// Its client has asked, over its socket; else a resident, which has served it.
     pub is_clients: bool,
+}
+
+/// What the last processor of a domain has left.
+#[derive(Debug)]
+pub(crate) struct Left {
+    /// Whose clients are still to be told.
+    pub again: VecDeque<Deferred>,
+    /// Nobody goes on with these, and they know their bindings. What those serve may have a handle
+    /// on the domain, and would keep it, and be kept by it, for good.
+    _woken: VecDeque<Arc<Suspended>>,
+    _looks: VecDeque<Asking>,
 }
 
 /// How much there was when the watcher began with it: what comes meanwhile, from calls that wake
@@ -91,17 +102,26 @@ impl Asked {
         Ok(())
     }
 
-    /// The domain has ended: what is left of those.
-    pub fn end_again(&self) -> VecDeque<Deferred> {
+    /// The domain has ended: what is left, and nothing comes any more. Not to be dropped within a
+    /// lock: with its last binding goes what the application serves by it.
+    pub fn end(&self) -> Left {
         let mut lists = self.lists();
         lists.has_ended = true;
-        std::mem::take(&mut lists.again)
+        let left = Left {
+            again: std::mem::take(&mut lists.again),
+            _woken: std::mem::take(&mut lists.woken),
+            _looks: std::mem::take(&mut lists.looks),
+        };
+        self.note(&lists);
+        left
     }
 
     /// A binding is to be looked at.
     pub fn look(&self, asks: Asking) {
         let mut lists = self.lists();
-        if !lists.looks.iter().any(|known| Arc::ptr_eq(&known.binding, &asks.binding)) {
+        let is_known = |known: &Asking| Arc::ptr_eq(&known.binding, &asks.binding);
+        // As of a suspended call that is woken.
+        if !lists.has_ended && !lists.looks.iter().any(is_known) {
             lists.looks.push_back(asks);
         }
         self.note(&lists);
