@@ -13,6 +13,7 @@ use nearcall_os::forks::OwnLock;
 
 use super::binding::ServerBinding;
 use super::deferred::Deferred;
+use super::feeds::source::Asker;
 use super::suspended::Suspended;
 
 /// What a watcher is asked for.
@@ -50,13 +51,10 @@ pub(crate) struct Asking {
     pub is_clients: bool,
 }
 
-/// What the last processor of a domain has left.
+/// What the last processor of a domain has left, and nobody goes on with. It knows its bindings:
+/// what those serve may have a handle on the domain, and would keep it, and be kept, for good.
 #[derive(Debug)]
 pub(crate) struct Left {
-    /// Whose clients are still to be told.
-    pub again: VecDeque<Deferred>,
-    /// Nobody goes on with these, and they know their bindings. What those serve may have a handle
-    /// on the domain, and would keep it, and be kept by it, for good.
     _woken: VecDeque<Arc<Suspended>>,
     _looks: VecDeque<Asking>,
 }
@@ -102,17 +100,20 @@ impl Asked {
         Ok(())
     }
 
-    /// The domain has ended: what is left, and nothing comes any more. Not to be dropped within a
-    /// lock: with its last binding goes what the application serves by it.
+    /// The domain has ended: nothing comes any more, and who asked for a batch is told. What else
+    /// is left is not to be dropped within a lock: with its last binding goes what the application
+    /// serves by it.
     pub fn end(&self) -> Left {
         let mut lists = self.lists();
         lists.has_ended = true;
+        let again = std::mem::take(&mut lists.again);
         let left = Left {
-            again: std::mem::take(&mut lists.again),
             _woken: std::mem::take(&mut lists.woken),
             _looks: std::mem::take(&mut lists.looks),
         };
         self.note(&lists);
+        drop(lists);
+        again.into_iter().for_each(|call| Box::new(call).end());
         left
     }
 

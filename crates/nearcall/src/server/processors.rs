@@ -367,10 +367,7 @@ impl Processors {
         crew.count -= 1;
         crew.residents -= u32::from(is_resident);
         // Before whoever waits for the crew goes on, or where nobody does.
-        let mut left = (crew.count == 0).then(|| self.asked.end());
-        for call in left.iter_mut().flat_map(|left| left.again.drain(..)) {
-            Box::new(call).end();
-        }
+        let left = (crew.count == 0).then(|| self.asked.end());
         let ends_house = crew.count == 0 && crew.ends_house;
         drop(crew);
         if ends_house {
