@@ -13,6 +13,7 @@ use nearcall_os::forks::OwnLock;
 
 use super::binding::ServerBinding;
 use super::deferred::Deferred;
+use super::feeds::source::Asker;
 use super::suspended::Suspended;
 
 /// What a watcher is asked for.
@@ -29,7 +30,7 @@ struct Lists {
     woken: VecDeque<Arc<Suspended>>,
     /// Calls for batches that there are items for now.
     again: VecDeque<Deferred>,
-    /// The domain has ended: nobody enters anything again.
+    /// The domain has ended: nobody is left who would do any of it.
     has_ended: bool,
     looks: VecDeque<Asking>,
     /// A relief looks again and again whether the watcher is stuck.
@@ -48,6 +49,14 @@ pub(crate) struct Asking {
     pub binding: Arc<ServerBinding>,
     /// Its client has asked, over its socket; else a resident, which has served it.
     pub is_clients: bool,
+}
+
+/// What the last processor of a domain has left, and nobody goes on with. It knows its bindings:
+/// what those serve may have a handle on the domain, and would keep it, and be kept, for good.
+#[derive(Debug)]
+pub(crate) struct Left {
+    _woken: VecDeque<Arc<Suspended>>,
+    _looks: VecDeque<Asking>,
 }
 
 /// How much there was when the watcher began with it: what comes meanwhile, from calls that wake
@@ -91,17 +100,29 @@ impl Asked {
         Ok(())
     }
 
-    /// The domain has ended: what is left of those.
-    pub fn end_again(&self) -> VecDeque<Deferred> {
+    /// The domain has ended: nothing comes any more, and who asked for a batch is told. What else
+    /// is left is not to be dropped within a lock: with its last binding goes what the application
+    /// serves by it.
+    pub fn end(&self) -> Left {
         let mut lists = self.lists();
         lists.has_ended = true;
-        std::mem::take(&mut lists.again)
+        let again = std::mem::take(&mut lists.again);
+        let left = Left {
+            _woken: std::mem::take(&mut lists.woken),
+            _looks: std::mem::take(&mut lists.looks),
+        };
+        self.note(&lists);
+        drop(lists);
+        again.into_iter().for_each(|call| Box::new(call).end());
+        left
     }
 
     /// A binding is to be looked at.
     pub fn look(&self, asks: Asking) {
         let mut lists = self.lists();
-        if !lists.looks.iter().any(|known| Arc::ptr_eq(&known.binding, &asks.binding)) {
+        let is_known = |known: &Asking| Arc::ptr_eq(&known.binding, &asks.binding);
+        // As of a suspended call that is woken.
+        if !lists.has_ended && !lists.looks.iter().any(is_known) {
             lists.looks.push_back(asks);
         }
         self.note(&lists);

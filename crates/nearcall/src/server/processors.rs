@@ -366,10 +366,8 @@ impl Processors {
         let mut crew = self.crew();
         crew.count -= 1;
         crew.residents -= u32::from(is_resident);
-        if crew.count == 0 {
-            // Before whoever waits for the crew goes on, or where nobody does.
-            self.asked.end_again().into_iter().for_each(|call| Box::new(call).end());
-        }
+        // Before whoever waits for the crew goes on, or where nobody does.
+        let left = (crew.count == 0).then(|| self.asked.end());
         let ends_house = crew.count == 0 && crew.ends_house;
         drop(crew);
         if ends_house {
@@ -377,6 +375,8 @@ impl Processors {
             core.housekeeping.stop();
         }
         self.gone.notify_all();
+        // A drop that panics is its author's; this one may run while the thread unwinds.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(left)));
     }
 
     /// Parks until the watch is to be taken over, and goes on with its own procedures meanwhile.
