@@ -115,8 +115,8 @@ impl HandingSearch {
     }
 
     /// Whether it is to be told of calls that take `run_ns` each. Of those that come one at a time
-    /// it need not hear: there is nothing to be handed over. Of long ones it does: a look at several
-    /// bindings may end with the first, whoever waits behind it.
+    /// it need not hear: there is nothing to be handed over. Of long ones it does: a look at
+    /// several bindings may end with the first, whoever waits behind it.
     pub fn hears(&self, run_ns: u32, were_several: bool) -> bool {
         were_several || run_ns >= LONG_NS || self.is_trying() || self.hands_over(run_ns)
     }
