@@ -15,6 +15,8 @@
 //!      └──── else: as before, interval twice as long ───────────────────┘
 //! ```
 //!
+//! A trial that finds too few calls at once to weigh within 256 ms ends as one that brings nothing.
+//!
 //! Told all times, reads no clock.
 
 /// Calls that take less, nanoseconds, are not worth handing over: it costs both sides some lines.
@@ -44,6 +46,10 @@ const INTERVAL_NS_MIN: u64 = 8_000_000;
 
 /// Longest: then trials take a fiftieth of the time, where calls are long a thirtieth.
 const INTERVAL_NS_MAX: u64 = 256_000_000;
+
+/// A trial that has lasted for so long, nanoseconds, ends undecided: calls come in bursts that are
+/// too short to be weighed, or what they took before it is no measure for them any more.
+const TRIAL_NS_MAX: u64 = INTERVAL_NS_MAX;
 
 /// After so long without several calls at once, nanoseconds, what was found is old: what comes is
 /// tried soon.
@@ -108,8 +114,14 @@ impl HandingSearch {
         self.stage != Stage::Settled
     }
 
-    /// At `now_ns` so many calls had been run in all, which take `run_ns` each. Of calls that come
-    /// one at a time it need not hear: there is nothing to be handed over.
+    /// Whether it is to be told of calls that take `run_ns` each. Of those that come one at a time
+    /// it need not hear: there is nothing to be handed over. Of long ones it does: a look at
+    /// several bindings may end with the first, whoever waits behind it.
+    pub fn hears(&self, run_ns: u32, were_several: bool) -> bool {
+        were_several || run_ns >= LONG_NS || self.is_trying() || self.hands_over(run_ns)
+    }
+
+    /// At `now_ns` so many calls had been run in all, which take `run_ns` each.
     pub fn told(&mut self, calls: u64, now_ns: u64, run_ns: u32) {
         if !(WORTH_NS..SURE_NS).contains(&run_ns) {
             return self.rest();
@@ -118,6 +130,10 @@ impl HandingSearch {
             self.rest();
             self.interval_ns = INTERVAL_NS_MIN;
             self.begin(Stage::Settled, now_ns);
+        }
+        if self.is_trying() && now_ns.saturating_sub(self.since_ns) >= TRIAL_NS_MAX {
+            self.rest();
+            self.end_in_vain(now_ns);
         }
         self.told_ns = now_ns;
         let (calls_before, before_ns) = *self.batch_begin.get_or_insert((calls, now_ns));
@@ -156,12 +172,18 @@ impl HandingSearch {
                 if is_better((hands_over, median_ns), base_ns, run_ns) {
                     self.found = Some(hands_over);
                     self.interval_ns = INTERVAL_NS_MIN;
+                    self.begin(Stage::Settled, now_ns);
                 } else {
-                    self.interval_ns = (self.interval_ns * 2).min(INTERVAL_NS_MAX);
+                    self.end_in_vain(now_ns);
                 }
-                self.begin(Stage::Settled, now_ns);
             }
         }
+    }
+
+    /// What was tried brings nothing.
+    fn end_in_vain(&mut self, now_ns: u64) {
+        self.interval_ns = (self.interval_ns * 2).min(INTERVAL_NS_MAX);
+        self.begin(Stage::Settled, now_ns);
     }
 
     fn begin(&mut self, stage: Stage, now_ns: u64) {
@@ -274,6 +296,23 @@ mod tests {
     }
 
     #[test]
+    fn long_calls_are_tried_again_though_looks_find_one_at_a_time() {
+        let search = &mut HandingSearch::new();
+        serve(search, CALLS, 12_000, busy);
+        assert!(!search.hands_over(12_000));
+        let mut now_ns = search.told_ns;
+        search.rest();
+        for call in 0..CALLS {
+            now_ns += idle(search.hands_over(12_000), call);
+            if search.hears(12_000, false) {
+                search.told(call, now_ns, 12_000);
+            }
+        }
+        assert!(search.hands_over(12_000));
+        assert!(!HandingSearch::new().hears(9_999, false));
+    }
+
+    #[test]
     fn somebody_elses_slices_decide_nothing() {
         // Of the processor that tries something, and of the one that does not.
         for slices_beside in [false, true] {
@@ -300,6 +339,29 @@ mod tests {
         let handed_count = serve(search, soon, 5_000, idle);
         assert!(handed_count > 0);
         assert_eq!(search.interval_ns, INTERVAL_NS_MIN);
+    }
+
+    #[test]
+    fn a_trial_ends_where_calls_come_in_bursts_too_short_to_be_weighed() {
+        for run_ns in [5_000, 12_000] {
+            let search = &mut HandingSearch::new();
+            let by_default = search.hands_over(run_ns);
+            while !search.is_trying() {
+                serve(search, 100, run_ns, busy);
+            }
+            // Eight calls, and a millisecond in which who watches sleeps.
+            let (begin_ns, mut calls) = (search.told_ns, 0);
+            while search.told_ns < begin_ns + 2 * TRIAL_NS_MAX {
+                search.rest();
+                for call in 1..=8 {
+                    let now_ns = search.told_ns + if call == 1 { 1_000_000 } else { 5_000 };
+                    calls += 1;
+                    search.told(calls, now_ns, run_ns);
+                }
+            }
+            assert!(!search.is_trying(), "{run_ns}");
+            assert_eq!(search.hands_over(run_ns), by_default, "{run_ns}");
+        }
     }
 
     #[test]

@@ -128,7 +128,8 @@ unsafe fn cached_in(source: *const u8, target: *mut u8, bytes: usize) {
     }
 }
 
-/// Has every line of so many bytes come, all at once.
+/// Has the lines of so many bytes come, all at once; not the last one, if `first` is inside of one
+/// and they end before that in theirs.
 #[inline(always)]
 fn ask(first: *const u8, bytes: usize, ask_for: impl Fn(*const u8)) {
     for at in (0..bytes).step_by(64) {

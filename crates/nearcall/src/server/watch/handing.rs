@@ -34,7 +34,7 @@ impl Watch<'_> {
     }
 
     /// Calls were run: the search for the way that serves more hears of all of them, by whichever
-    /// processor, if there were several at once, or some may have been handed over.
+    /// processor, but of short ones that came one at a time and were not handed over.
     pub(super) fn weigh_handing(&mut self, were_several: bool) {
         let backlog = &self.processors.backlog;
         if !backlog.is_worth_it() {
@@ -42,7 +42,7 @@ impl Watch<'_> {
             return self.handing.rest();
         }
         let run_ns = backlog.run_ns();
-        if were_several || self.is_slow {
+        if self.handing.hears(run_ns, were_several) {
             // There and back for each.
             let own_count = self.processors.progress().0 / 2;
             let run_count = own_count + u64::from(backlog.taken_count());
