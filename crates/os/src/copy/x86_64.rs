@@ -5,7 +5,9 @@
 //! no stack. The direction flag is clear, as the calling convention promises.
 
 use core::arch::asm;
-use std::sync::LazyLock;
+use std::sync::atomic::AtomicU8;
+// Relaxed: whoever finds it out finds the same.
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::Way;
 use crate::processor::{prefetch_read_at, prefetch_write_at};
@@ -24,14 +26,29 @@ const WIDE_BYTES_MIN: usize = 512;
 const ASKED_BYTES_MAX: usize = 8 << 10;
 
 /// Whether lines that another processor has read since they were written come sooner if they are
-/// asked for in a state to be written than by `rep movsb`. On AMD's processors that makes no
-/// difference near, and between far ones of Zen 5 `rep movsb` takes a third of the loop's time.
-static ASKS_TO_WRITE: LazyLock<bool> = LazyLock::new(|| {
+/// asked for in a state to be written than by `rep movsb`: Intel's with AVX. On AMD's processors
+/// that makes no difference near, and between far ones of Zen 5 `rep movsb` takes a third of the
+/// loop's time.
+fn asks_to_write() -> bool {
+    /// What was found, plus one. No lock, which a child of fork(2) could find taken.
+    static FOUND: AtomicU8 = AtomicU8::new(0);
+    match FOUND.load(Relaxed) {
+        0 => {
+            let found = std::arch::is_x86_feature_detected!("avx") && is_intels();
+            FOUND.store(1 + u8::from(found), Relaxed);
+            found
+        }
+        known => known == 2,
+    }
+}
+
+#[cold]
+fn is_intels() -> bool {
     // SAFETY: every processor of x86_64 has the instruction, which newer compilers know.
     #[allow(unused_unsafe)]
     let leaf = unsafe { core::arch::x86_64::__cpuid(0) };
-    [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).concat() == b"GenuineIntel"
-});
+    [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
+}
 
 macro_rules! moves {
     ($($name:ident: $bytes:literal, $class:ident, $load:literal, $store:literal;)*) => {$(
@@ -114,7 +131,7 @@ unsafe fn cached_in(source: *const u8, target: *mut u8, bytes: usize) {
         // SAFETY: S1 to S3: ours.
         return unsafe { by_loop(source, target, bytes) };
     }
-    if bytes <= ASKED_BYTES_MAX && *ASKS_TO_WRITE {
+    if bytes <= ASKED_BYTES_MAX && asks_to_write() {
         ask(target, bytes, prefetch_write_at);
         // SAFETY: S1 to S3: ours.
         return unsafe { by_loop(source, target, bytes) };
