@@ -51,7 +51,7 @@ const INTERVAL_NS_MAX: u64 = 256_000_000;
 /// too short to be weighed, or what they took before it is no measure for them any more.
 const TRIAL_NS_MAX: u64 = INTERVAL_NS_MAX;
 
-/// After so long without several calls at once, nanoseconds, what was found is old: what comes is
+/// After so long in which it was told nothing, nanoseconds, what was found is old: what comes is
 /// tried soon.
 const OLD_NS: u64 = 64_000_000;
 
@@ -68,7 +68,8 @@ enum Stage {
 /// A server's search. Small, and private to who watches.
 #[derive(Clone, Copy, Debug)]
 pub struct HandingSearch {
-    /// What was found, if the other way was better once.
+    /// What was found, if it is another way than the one that needs no reason. So it says nothing
+    /// of calls of which that way needs none: long ones, where short ones are handed over.
     found: Option<bool>,
     stage: Stage,
     /// Since when, nanoseconds, and for how many batches that count.
@@ -105,7 +106,7 @@ impl HandingSearch {
             _ if run_ns < WORTH_NS => false,
             _ if run_ns >= SURE_NS => true,
             Stage::Trial { hands_over, .. } => hands_over,
-            Stage::Settled => self.found.unwrap_or(run_ns >= LONG_NS),
+            Stage::Settled => self.found.unwrap_or(is_long(run_ns)),
         }
     }
 
@@ -118,7 +119,7 @@ impl HandingSearch {
     /// it need not hear: there is nothing to be handed over. Of long ones it does: a look at
     /// several bindings may end with the first, whoever waits behind it.
     pub fn hears(&self, run_ns: u32, were_several: bool) -> bool {
-        were_several || run_ns >= LONG_NS || self.is_trying() || self.hands_over(run_ns)
+        were_several || is_long(run_ns) || self.is_trying() || self.hands_over(run_ns)
     }
 
     /// At `now_ns` so many calls had been run in all, which take `run_ns` each.
@@ -170,7 +171,7 @@ impl HandingSearch {
             }
             Stage::Trial { hands_over, base_ns } => {
                 if is_better((hands_over, median_ns), base_ns, run_ns) {
-                    self.found = Some(hands_over);
+                    self.found = (hands_over != is_long(run_ns)).then_some(hands_over);
                     self.interval_ns = INTERVAL_NS_MIN;
                     self.begin(Stage::Settled, now_ns);
                 } else {
@@ -197,11 +198,16 @@ impl HandingSearch {
     }
 }
 
+/// Whether calls that take so long need no reason to be handed over: shorter ones need none not to.
+fn is_long(run_ns: u32) -> bool {
+    run_ns >= LONG_NS
+}
+
 /// Whether a way that was tried, and by which a call takes so long, is to be kept. The one that
 /// needs no reason is, unless the other one is better by an eighth. That one has to be better by a
 /// fifth: else the two would take turns where they are about as good.
 fn is_better((hands_over, median_ns): (bool, u64), base_ns: u64, run_ns: u32) -> bool {
-    if hands_over == (run_ns >= LONG_NS) {
+    if hands_over == is_long(run_ns) {
         base_ns >= median_ns - median_ns / 8
     } else {
         median_ns < base_ns - base_ns / 5
@@ -362,6 +368,18 @@ mod tests {
             assert!(!search.is_trying(), "{run_ns}");
             assert_eq!(search.hands_over(run_ns), by_default, "{run_ns}");
         }
+    }
+
+    #[test]
+    fn what_was_found_of_short_calls_says_nothing_of_long_ones() {
+        let search = &mut HandingSearch::new();
+        serve(search, CALLS, 5_000, idle);
+        serve(search, CALLS, 5_000, busy);
+        while search.is_trying() {
+            serve(search, 100, 5_000, busy);
+        }
+        assert!(!search.hands_over(LONG_NS - 1));
+        assert!(search.hands_over(LONG_NS));
     }
 
     #[test]

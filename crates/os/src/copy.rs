@@ -265,7 +265,21 @@ mod tests {
     }
 
     fn lengths() -> impl Iterator<Item = usize> {
-        const LARGE: &[usize] = &[1023, 1279, 1280, 1343, 1500, 4095, 65_536, (1 << 20) + 3];
+        const LARGE: &[usize] = &[
+            1023,
+            511,
+            512,
+            1279,
+            1280,
+            1343,
+            1500,
+            4095,
+            8192,
+            8193,
+            12_001,
+            65_536,
+            (1 << 20) + 3,
+        ];
         let (small_max, large) = if cfg!(miri) { (80, &LARGE[..1]) } else { (300, LARGE) };
         (0..small_max).chain(large.iter().copied())
     }

@@ -140,16 +140,18 @@ fn calls_of_one_binding_run_side_by_side() {
 fn calls_that_a_thread_posts_are_tried_side_by_side_though_they_are_short() {
     let pair = Pair::new(1);
     let posting = pair.clients[0].posting();
-    let begin = Instant::now();
+    let (begin, is_alone) = (Instant::now(), processor::count_allowed() == 1);
     let met_count = || pair.seen.met_count.load(Relaxed);
     let mut batch_count = 0;
-    while met_count() < MET_MIN && begin.elapsed() < TRYING_TIME {
+    // On one processor a few batches are enough to see that each call runs once.
+    let is_enough = |batches: u64| met_count() >= MET_MIN || is_alone && batches >= 100;
+    while !is_enough(batch_count) && begin.elapsed() < TRYING_TIME {
         let posted = [0, 1, 2, 3].map(|caller| posting.take(caller, SHORT_US).unwrap());
         posted.into_iter().for_each(|call| call.collect().unwrap());
         batch_count += 1;
     }
-    let is_alone = processor::count_allowed() == 1;
-    assert!(is_alone || met_count() >= MET_MIN, "{} of {batch_count} batches met", met_count());
+    let met_count = met_count();
+    assert!(is_enough(batch_count), "{met_count} calls of {batch_count} batches met another one");
     let runs: Vec<u64> = pair.seen.run_counts.iter().map(|count| count.load(Relaxed)).collect();
     assert_eq!(runs[..4], [batch_count; 4], "each runs once");
 }

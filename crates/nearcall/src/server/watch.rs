@@ -92,9 +92,10 @@ pub(crate) struct Watch<'c> {
     looks: u32,
     /// Looks that have found calls left since one was handed over last.
     left_looks: u32,
-    /// Calls have taken long lately, and are handed over if several are found, or this is tried;
-    /// which serves more.
+    /// Calls have taken long lately, and are handed over if several are found; or a trial is under
+    /// way, of either way.
     is_slow: bool,
+    /// Which way serves more.
     handing: HandingSearch,
     /// How many bindings each user has among them; kept likewise.
     users: Vec<(User, u32)>,

@@ -33,8 +33,9 @@ impl Watch<'_> {
         has_served
     }
 
-    /// Calls were run: the search for the way that serves more hears of all of them, by whichever
-    /// processor, but of short ones that came one at a time and were not handed over.
+    /// Calls were run: the search for the way that serves more hears of those that watcher and
+    /// takers have run, but of short ones that came one at a time and were not handed over. One
+    /// that was suspended counts each time that it goes on, by either way.
     pub(super) fn weigh_handing(&mut self, were_several: bool) {
         let backlog = &self.processors.backlog;
         if !backlog.is_worth_it() {
