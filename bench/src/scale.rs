@@ -68,6 +68,7 @@ pub fn measure(options: Options) -> Result<Table, Failure> {
     let (stages, missing) = options.stages()?;
     if let Some(why) = missing {
         BINDINGS.iter().for_each(|count| table.skip(&hot(*count), OURS, why));
+        side_by_side::skip(&mut table, why);
     }
     let domain = Domain::new()?;
     let directory = tempfile::tempdir()?;

@@ -14,7 +14,7 @@ use crate::child::{Child, Failure, Link};
 use crate::outstanding::always;
 use crate::rounds::{Statistic, Tally};
 use crate::stage::Stage;
-use crate::table::{Case, Named, Table};
+use crate::table::{Case, Named, OURS, Table};
 
 /// Calls under way; the interface has as many A-stacks.
 const UNDER_WAY: usize = 16;
@@ -27,8 +27,8 @@ const CASES: [(u32, &str); 4] = [
     (20_000, "side-by-side-20us"),
 ];
 
-/// Calls that are timed together: those that come before the search has found its way are few of
-/// all, and the median leaves them out.
+/// Calls that are timed together. Those that come before the search has found its way are less than
+/// half of all, so that the median is of what it has found.
 const BATCH: u32 = 4 * UNDER_WAY as u32;
 
 /// Calls of a measurement.
@@ -52,6 +52,11 @@ impl LastingServer for Server {
 /// What the server's process does.
 pub fn play(link: &Link, arguments: &[String]) -> Result<(), Failure> {
     served(LastingEntries::new(Server), link, arguments)
+}
+
+/// They cannot run.
+pub fn skip(table: &mut Table, why: &str) {
+    CASES.iter().for_each(|(_, name)| table.skip(name, OURS, why));
 }
 
 /// Measures all cases. On one processor there is nothing to share.

@@ -241,6 +241,20 @@ fn scale_has_a_thousand_bindings_and_many_calls_at_once() {
 }
 
 #[test]
+fn scale_on_two_processors_has_calls_side_by_side() {
+    let lines = lines_of(&table("scale", &["--json", "--processors", "2"]));
+    for microseconds in [2, 5, 8, 20] {
+        let of_case = with(&lines, "case", format!("side-by-side-{microseconds}us"));
+        let is_told = |line: &Value| {
+            // Rounds in which the processors changed places count for nothing.
+            line["ratio"].as_f64() > Some(0.0) || line["skipped"].is_string()
+        };
+        assert!(of_case.into_iter().any(is_told), "{microseconds}: {lines:#?}");
+    }
+    must_have_excuses(&lines, &["changed places", "two processors are needed"]);
+}
+
+#[test]
 fn cost_has_the_parts_of_a_null_and_their_sum_beside_the_plain_call() {
     let lines = lines_of(&table("cost", &["--json"]));
     let timed: Vec<&str> = cases_of_ours(&lines);

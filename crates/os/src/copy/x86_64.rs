@@ -5,6 +5,7 @@
 //! no stack. The direction flag is clear, as the calling convention promises.
 
 use core::arch::asm;
+use core::arch::x86_64::{__cpuid, CpuidResult};
 use std::sync::atomic::AtomicU8;
 // Relaxed: whoever finds it out finds the same.
 use std::sync::atomic::Ordering::Relaxed;
@@ -44,9 +45,10 @@ fn asks_to_write() -> bool {
 
 #[cold]
 fn is_intels() -> bool {
-    // SAFETY: every processor of x86_64 has the instruction, which newer compilers know.
-    #[allow(unused_unsafe)]
-    let leaf = unsafe { core::arch::x86_64::__cpuid(0) };
+    // To older compilers it is an unsafe function, to newer ones a safe one.
+    let cpuid: unsafe fn(u32) -> CpuidResult = __cpuid;
+    // SAFETY: every processor of x86_64 has the instruction.
+    let leaf = unsafe { cpuid(0) };
     [leaf.ebx, leaf.edx, leaf.ecx].map(u32::to_le_bytes).as_flattened() == b"GenuineIntel"
 }
 
