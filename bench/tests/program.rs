@@ -241,8 +241,8 @@ fn scale_has_a_thousand_bindings_and_many_calls_at_once() {
 }
 
 #[test]
-fn scale_on_two_processors_has_calls_side_by_side() {
-    let lines = lines_of(&table("scale", &["--json", "--processors", "2"]));
+fn scale_has_calls_side_by_side_where_there_are_two_processors() {
+    let lines = lines_of(&table("scale", &["--json"]));
     for microseconds in [2, 5, 8, 20] {
         let of_case = with(&lines, "case", format!("side-by-side-{microseconds}us"));
         let is_told = |line: &Value| {
